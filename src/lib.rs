@@ -1,0 +1,7 @@
+//! Carom: bodies that hit, press, slide and stick.
+//!
+//! Thirteen rooms, in the order of dependency: a room uses only rooms listed before it
+//! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map.
+
+pub mod math;
+pub mod mesh;

@@ -1,0 +1,8 @@
+//! Vectors and small matrices; the lanes that kernels run on.
+
+pub use nalgebra::{Matrix3, Vector3};
+
+/// A point, displacement, velocity or force in space.
+pub type Vec3 = nalgebra::Vector3<f64>;
+/// A 3×3 matrix: inverse mass, projector, rotation, deformation gradient.
+pub type Mat3 = nalgebra::Matrix3<f64>;
