@@ -1,0 +1,15 @@
+//! What can be wrong with a mesh, a shape or a mesh file, in the user's words.
+
+use thiserror::Error;
+
+/// A mesh that cannot be built, read or used.
+#[derive(Debug, Error)]
+pub enum MeshError {
+    /// A parameter of a built-in shape makes no sense.
+    #[error("{shape}: `{parameter}` = {value}, but it must be {wanted}")]
+    Parameter { shape: &'static str, parameter: String, value: String, wanted: String },
+
+    /// More nodes or cells than ids (`u32`) or memory can hold.
+    #[error("{shape}: {count:.3e} {what} are too many ({limit}); use fewer cells")]
+    TooLarge { shape: &'static str, what: &'static str, count: f64, limit: &'static str },
+}
