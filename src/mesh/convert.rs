@@ -4,10 +4,10 @@ use super::{CellKind, Cells, Mesh, MeshError, Side, shape::limits};
 use std::collections::BTreeMap;
 
 /// Cuts every quad of a pure quad4 mesh along its diagonal 0–2.
-pub fn quads_to_triangles(mesh: &Mesh) -> Mesh {
+pub fn quads_to_triangles(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
     let quads = &mesh.cells[0];
     debug_assert!(mesh.cells.len() == 1 && quads.kind == CellKind::Quad4);
-    let mut nodes = Vec::with_capacity(6 * quads.len());
+    let mut nodes = limits::room(shape, "cells", 6 * quads.len())?;
     for q in quads.nodes.chunks_exact(4) {
         nodes.extend([q[0], q[1], q[2], q[0], q[2], q[3]]);
     }
@@ -19,17 +19,17 @@ pub fn quads_to_triangles(mesh: &Mesh) -> Mesh {
     let side_sets = (mesh.side_sets.iter())
         .map(|(name, sides)| (name.clone(), sides.iter().map(cut).collect::<Vec<_>>()))
         .collect();
-    with_sides(mesh, Cells { kind: CellKind::Tri3, nodes }, side_sets)
+    Ok(with_sides(mesh, Cells { kind: CellKind::Tri3, nodes }, side_sets))
 }
 
 /// Cuts every hex of a pure hex8 mesh into six tets, conforming whatever the order of the hexes.
 ///
 /// Every face is split by the diagonal through its smallest node id, so neighbours agree. The tets are cones
 /// from the smallest node of the hex over the triangles of the three faces that do not contain it.
-pub fn hexes_to_tets(mesh: &Mesh) -> Mesh {
+pub fn hexes_to_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
     let hexes = &mesh.cells[0];
     debug_assert!(mesh.cells.len() == 1 && hexes.kind == CellKind::Hex8);
-    let mut nodes = Vec::with_capacity(24 * hexes.len());
+    let mut nodes = limits::room(shape, "cells", 24 * hexes.len())?;
     for hex in hexes.nodes.chunks_exact(8) {
         let apex = hex.iter().copied().min().unwrap_or(0);
         for side in CellKind::Hex8.sides() {
@@ -57,7 +57,7 @@ pub fn hexes_to_tets(mesh: &Mesh) -> Mesh {
     let side_sets = (mesh.side_sets.iter())
         .map(|(name, sides)| (name.clone(), sides.iter().flat_map(cut).collect::<Vec<_>>()))
         .collect();
-    with_sides(mesh, tets, side_sets)
+    Ok(with_sides(mesh, tets, side_sets))
 }
 
 /// The two triangles of a quad, split by the diagonal through its smallest node id, orientation kept.

@@ -14,12 +14,15 @@
 //! | tet4  | (0,0,0) (1,0,0) (0,1,0) (0,0,1) |
 //! | hex8  | (−1,−1,−1) (1,−1,−1) (1,1,−1) (−1,1,−1), then the same with ζ = 1 |
 
+pub mod check;
 pub mod error;
+pub mod place;
 pub mod shape;
 pub mod shape_functions;
 pub mod surface;
 
 mod convert;
+mod measure;
 
 pub use error::MeshError;
 

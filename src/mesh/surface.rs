@@ -86,6 +86,44 @@ struct Entry {
 
 /// Sides that belong to one cell only, in no particular order.
 fn single_sides(mesh: &Mesh) -> Vec<Side> {
+    let mut single = Vec::new();
+    for_each_place(mesh, |sides| {
+        if let [only] = sides {
+            single.push(only.side);
+        }
+    });
+    single
+}
+
+/// Calls `visit` with pairs of cells that lie on the same side of a common side: neighbours run through it in
+/// opposite senses, so one of the two is double or overlaps. Node ids must be in range.
+pub(super) fn for_each_overlap(mesh: &Mesh, mut visit: impl FnMut(Side, Side)) {
+    // A side seen from its smallest node: does the next node have a smaller id than the one before?
+    let sense = |side: Side| {
+        let mut nodes = [NONE; 4];
+        let mut count = 0;
+        for node in mesh.side_nodes(side) {
+            nodes[count] = node;
+            count += 1;
+        }
+        let first = (0..count).min_by_key(|&k| nodes[k]).unwrap_or(0);
+        match count {
+            0 | 1 => side.side == 0,
+            2 => first == 0,
+            _ => nodes[(first + 1) % count] < nodes[(first + count - 1) % count],
+        }
+    };
+    for_each_place(mesh, |sides| {
+        for (i, a) in sides.iter().enumerate().skip(1) {
+            if let Some(b) = sides[..i].iter().find(|b| sense(b.side) == sense(a.side)) {
+                visit(b.side, a.side);
+            }
+        }
+    });
+}
+
+/// Calls `visit` with the sides on each set of nodes: one on the boundary, two between cells.
+fn for_each_place(mesh: &Mesh, mut visit: impl FnMut(&[Entry])) {
     let dimension = mesh.dimension();
 
     // Counting sort by smallest node: how many per node, where each bucket starts, then fill.
@@ -103,16 +141,13 @@ fn single_sides(mesh: &Mesh) -> Vec<Side> {
     });
 
     // Filling moved every start to its bucket's end.
-    let mut single = Vec::new();
     let mut start = 0;
     for &end in &ends[..mesh.nodes.len()] {
         let bucket = &mut entries[start..end];
         bucket.sort_unstable();
-        single
-            .extend(bucket.chunk_by(|a, b| a.others == b.others).filter(|c| c.len() == 1).map(|c| c[0].side));
+        bucket.chunk_by(|a, b| a.others == b.others).for_each(&mut visit);
         start = end;
     }
-    single
 }
 
 /// Calls `visit` with the ascending nodes (padded with [`NONE`]) of every side of every cell of `dimension`.

@@ -29,12 +29,11 @@ impl Box {
             limits::cells("box", &format!("cells[{axis}]"), self.cells[axis])?;
         }
         let [nx, ny, nz] = self.cells.map(f64::from);
-        let per_hex = if self.cell == CellKind::Tet4 { 6.0 } else { 1.0 };
-        limits::ids("box", (nx + 1.0) * (ny + 1.0) * (nz + 1.0), per_hex * nx * ny * nz)?;
+        limits::ids("box", (nx + 1.0) * (ny + 1.0) * (nz + 1.0), limits::pieces(self.cell) * nx * ny * nz)?;
         let x = self.grading[0].points("box", self.size[0], self.cells[0])?;
         let y = self.grading[1].points("box", self.size[1], self.cells[1])?;
         let z = self.grading[2].points("box", self.size[2], self.cells[2])?;
         let mesh = convert::extrude("box", &rectangle::grid("box", &x, &y)?, &z)?;
-        Ok(if self.cell == CellKind::Tet4 { convert::hexes_to_tets(&mesh) } else { mesh })
+        if self.cell == CellKind::Tet4 { convert::hexes_to_tets("box", &mesh) } else { Ok(mesh) }
     }
 }

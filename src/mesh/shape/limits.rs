@@ -41,27 +41,36 @@ pub fn refuse<T>(
     })
 }
 
-/// Refuses counts beyond `u32`. Counts come as `f64` so that no product of absurd inputs overflows; up to the
-/// limit they are exact.
+/// Refuses counts beyond `u32`, and counts that the memory of the machine cannot hold, before anything is
+/// built. Counts come as `f64` so that no product of absurd inputs overflows; up to the limit they are exact.
 pub fn ids(shape: &'static str, nodes: f64, cells: f64) -> Result<(), MeshError> {
     for (what, count) in [("nodes", nodes), ("cells", cells)] {
         if count >= MOST {
             return Err(MeshError::TooLarge { shape, what, count, limit: "ids end at 4.29e9" });
         }
     }
+    // Asked for in one piece and given back untouched: three coordinates a node, at least 8 bytes a cell.
+    room::<u8>(shape, "cells", (24.0 * nodes + 8.0 * cells) as usize)
+        .map_err(|_| no_memory(shape, "cells", cells as usize))?;
     Ok(())
 }
 
 /// An empty vector with room for `count`, or an error where memory ends.
 pub fn room<T>(shape: &'static str, what: &'static str, count: usize) -> Result<Vec<T>, MeshError> {
     let mut vec = Vec::new();
-    match vec.try_reserve_exact(count) {
-        Ok(()) => Ok(vec),
-        Err(_) => Err(MeshError::TooLarge {
-            shape,
-            what,
-            count: count as f64,
-            limit: "the memory does not hold them",
-        }),
+    vec.try_reserve_exact(count).map_err(|_| no_memory(shape, what, count))?;
+    Ok(vec)
+}
+
+pub fn no_memory(shape: &'static str, what: &'static str, count: usize) -> MeshError {
+    MeshError::TooLarge { shape, what, count: count as f64, limit: "the memory does not hold them" }
+}
+
+/// How many cells come from one: triangles are half quads, six tets fill a hex.
+pub fn pieces(cell: CellKind) -> f64 {
+    match cell {
+        CellKind::Tri3 => 2.0,
+        CellKind::Tet4 => 6.0,
+        _ => 1.0,
     }
 }

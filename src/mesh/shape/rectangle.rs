@@ -30,12 +30,11 @@ impl Rectangle {
             limits::cells("rectangle", &format!("cells[{axis}]"), self.cells[axis])?;
         }
         let [nx, ny] = self.cells.map(f64::from);
-        let per_quad = if self.cell == CellKind::Tri3 { 2.0 } else { 1.0 };
-        limits::ids("rectangle", (nx + 1.0) * (ny + 1.0), per_quad * nx * ny)?;
+        limits::ids("rectangle", (nx + 1.0) * (ny + 1.0), limits::pieces(self.cell) * nx * ny)?;
         let x = self.grading[0].points("rectangle", self.size[0], self.cells[0])?;
         let y = self.grading[1].points("rectangle", self.size[1], self.cells[1])?;
         let mesh = grid("rectangle", &x, &y)?;
-        Ok(if self.cell == CellKind::Tri3 { convert::quads_to_triangles(&mesh) } else { mesh })
+        if self.cell == CellKind::Tri3 { convert::quads_to_triangles("rectangle", &mesh) } else { Ok(mesh) }
     }
 }
 
