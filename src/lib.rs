@@ -7,3 +7,5 @@ pub mod element;
 pub mod material;
 pub mod math;
 pub mod mesh;
+pub mod method;
+pub mod model;

@@ -38,8 +38,11 @@ impl Element for Bar2 {
     }
     #[inline(always)]
     fn gradient<L: Lane>(_: &Matrix<L>, x: &Nodes<L, 2>) -> Matrix<L> {
-        let zero = x[0][0].of(0.0);
-        [0, 1, 2].map(|i: usize| [(x[1][i] - x[0][i]) * 0.5, zero, zero])
+        let mut g = Self::zero(x[0][0]);
+        for i in 0..3 {
+            g[i][0] = (x[1][i] - x[0][i]) * 0.5;
+        }
+        g
     }
     #[inline(always)]
     fn at<L: Lane>(g: &Matrix<L>, _: usize) -> Matrix<L> {
@@ -55,8 +58,8 @@ impl Element for Bar2 {
     }
     #[inline(always)]
     fn spread<L: Lane>(_: &Matrix<L>, r: &Matrix<L>) -> Nodes<L, 2> {
-        let end = [0, 1, 2].map(|i: usize| r[i][0] * 0.5);
-        [end.map(|x| -x), end]
+        let end = [r[0][0] * 0.5, r[1][0] * 0.5, r[2][0] * 0.5];
+        [[-end[0], -end[1], -end[2]], end]
     }
     fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
         let g = 1.0 / 3f64.sqrt();

@@ -2,7 +2,7 @@
 //!
 //! `∂x/∂ξ` depends on η and ζ alone, so the gradient at eight points is three times four columns: the
 //! differences along four edges, interpolated to ±1/√3 by two passes of
-//! `(a, b) → (p a + m b, m a + p b)`, `p, m = ½(1 ± 1/√3)`, each derivative halved (ξ runs from −1 to 1).
+//! `(a, b) → (p a + m b, m a + p b)` with `p, m ∝ 1 ± 1/√3`.
 
 use super::{Element, Nodes};
 use crate::math::Vec3;
@@ -12,8 +12,9 @@ use crate::mesh::CellKind;
 
 /// 1/√3.
 const G: f64 = 0.577_350_269_189_625_8;
-const P: f64 = 0.5 * (1.0 + G);
-const M: f64 = 0.5 * (1.0 - G);
+// Halved once more in two passes (1/√2 each): an edge runs over two units of ξ.
+const P: f64 = 0.5 * (1.0 + G) * std::f64::consts::FRAC_1_SQRT_2;
+const M: f64 = 0.5 * (1.0 - G) * std::f64::consts::FRAC_1_SQRT_2;
 
 /// Corner signs (ξ, η, ζ) of the eight nodes.
 pub(super) const CORNERS: [[f64; 3]; 8] = [
@@ -47,11 +48,15 @@ const POSITION: [[usize; 3]; 8] = {
     table
 };
 
+#[inline(always)]
+fn pair<L: Lane>(a: L, b: L) -> (L, L) {
+    let (p, m) = (a.of(P), a.of(M));
+    (p.mul_add(a, m * b), m.mul_add(a, p * b))
+}
+
 /// Two passes of the 2×2 interpolation, its own transpose.
 #[inline(always)]
 fn interpolate<L: Lane>(d: [L; 4]) -> [L; 4] {
-    let (p, m) = (d[0].of(P), d[0].of(M));
-    let pair = |a: L, b: L| (p.mul_add(a, m * b), m.mul_add(a, p * b));
     let (a0, a1) = pair(d[0], d[1]);
     let (a2, a3) = pair(d[2], d[3]);
     let (b0, b2) = pair(a0, a2);
@@ -64,9 +69,13 @@ fn columns<L: Lane>(x: &Nodes<L, 8>) -> Columns<L> {
     let mut out = [[[x[0][0]; 3]; 4]; 3];
     for (j, edges) in EDGES.iter().enumerate() {
         for i in 0..3 {
-            let d = interpolate(edges.map(|(from, to)| x[to][i] - x[from][i]));
+            let mut d = [x[0][0]; 4];
+            for (d, &(from, to)) in d.iter_mut().zip(edges) {
+                *d = x[to][i] - x[from][i];
+            }
+            let d = interpolate(d);
             for k in 0..4 {
-                out[j][k][i] = d[k] * 0.5;
+                out[j][k][i] = d[k];
             }
         }
     }
@@ -79,11 +88,9 @@ fn from_columns<L: Lane>(r: &Columns<L>) -> Nodes<L, 8> {
     for (j, edges) in EDGES.iter().enumerate() {
         for i in 0..3 {
             let d = interpolate([r[j][0][i], r[j][1][i], r[j][2][i], r[j][3][i]]);
-            for k in 0..4 {
-                let half = d[k] * 0.5;
-                let (from, to) = edges[k];
-                f[to][i] += half;
-                f[from][i] = f[from][i] - half;
+            for (&d, &(from, to)) in d.iter().zip(edges) {
+                f[to][i] += d;
+                f[from][i] = f[from][i] - d;
             }
         }
     }
@@ -235,7 +242,10 @@ impl Element for Hex8OnePoint {
             Hex8::add(&mut cofactors, q, &c);
         }
         let inverse = volume.of(1.0) / volume;
-        let b = from_columns(&cofactors).map(|row| row.map(|x| x * inverse));
+        let mut b = from_columns(&cofactors);
+        for x in b.iter_mut().flatten() {
+            *x = *x * inverse;
+        }
         Mean { b, eighth: volume * 0.125 }
     }
     #[inline(always)]
@@ -277,7 +287,14 @@ impl Element for Hex8OnePoint {
     #[inline(always)]
     fn spread<L: Lane>(shape: &Mean<L>, r: &Matrix<L>) -> Nodes<L, 8> {
         let first = [r[0][0] * shape.eighth, r[1][0] * shape.eighth, r[2][0] * shape.eighth];
-        shape.b.map(|b| [0, 1, 2].map(|i: usize| dot([first[i], r[i][1], r[i][2]], b)))
+        let mut f = shape.b;
+        for f in &mut f {
+            let b = *f;
+            for i in 0..3 {
+                f[i] = dot([first[i], r[i][1], r[i][2]], b);
+            }
+        }
+        f
     }
     fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
         mass_points()
@@ -305,7 +322,10 @@ impl Element for Hex8OnePoint {
                     moment[i] += x[i] * sign;
                 }
             }
-            let gamma: [L; 8] = std::array::from_fn(|a| -dot(moment, shape.b[a]) + h[a]);
+            let mut gamma = [zero; 8];
+            for a in 0..8 {
+                gamma[a] = -dot(moment, shape.b[a]) + h[a];
+            }
             let mut q = [zero; 3];
             for (g, u) in gamma.iter().zip(displacement) {
                 for i in 0..3 {
@@ -313,7 +333,7 @@ impl Element for Hex8OnePoint {
                 }
             }
             energy += stiffness * dot(q, q) * 0.5;
-            let q = q.map(|x| x * stiffness);
+            let q = [q[0] * stiffness, q[1] * stiffness, q[2] * stiffness];
             for (f, g) in force.iter_mut().zip(gamma) {
                 for i in 0..3 {
                     f[i] = g.mul_add(q[i], f[i]);

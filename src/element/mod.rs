@@ -143,6 +143,8 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
+    /// Mass per reference volume [kg/m³].
+    fn density(&self) -> f64;
     /// Operations of the force kernel per element, counted.
     fn flops(&self) -> u64;
 }

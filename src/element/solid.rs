@@ -9,14 +9,15 @@ use super::{Block, Element, Pass, PointState, PointStress, Positions, stable_ste
 use crate::material::{Material, cauchy_stress, von_mises};
 use crate::math::lane::{Count, Lane, MAX_WIDTH, Simd};
 use crate::math::tensor::{
-    Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed, small_strain,
+    Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
+    plus_identity, scale, small_strain,
 };
 use crate::math::{Mat3, Vec3};
 use crate::mesh::CellKind;
 use std::marker::PhantomData;
 
 /// Most numbers a law may keep at the points of one element.
-const MAX_STATE: usize = 64;
+pub(super) const MAX_STATE: usize = 64;
 
 /// Elements of kind `E` with law `M`.
 pub struct Solid<E, M> {
@@ -135,10 +136,7 @@ impl<E: Element, M: Material> Solid<E, M> {
             let c = cofactor(&j);
             let det_j = dot(j[0], c[0]);
             let inverse = one / det_j;
-            let mut h = mul_transposed(&E::at(&gradient, q), &c);
-            for x in h.iter_mut().flatten() {
-                *x = *x * inverse;
-            }
+            let h = scale(&mul_transposed(&E::at(&gradient, q), &c), inverse);
             let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
             let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
             let (density, s) = self.law.respond(&strain, point_state);
@@ -149,34 +147,33 @@ impl<E: Element, M: Material> Solid<E, M> {
                 let tension = eigenvalue_bound(&s).max(like.of(0.0)) * (0.5 / self.law.lame().mu);
                 growth = growth.max(stretch_squared.mul_add(stiffening, tension));
             }
-            let weight = E::weight(q) * self.section;
-            energy = density.mul_add(det_j * weight, energy);
+            energy = density.mul_add(det_j * E::weight(q), energy);
             // w det J P J⁻ᵀ = w P c
-            let s = full(&s.map(|x| x * weight));
+            let wc = scale(&c, like.of(E::weight(q)));
             let p = if M::SMALL_STRAIN {
-                s
+                full(&s)
             } else {
-                let f = [
-                    [h[0][0] + 1.0, h[0][1], h[0][2]],
-                    [h[1][0], h[1][1] + 1.0, h[1][2]],
-                    [h[2][0], h[2][1], h[2][2] + 1.0],
-                ];
+                let f = plus_identity(&h);
                 det_f = det_f.min(det(&f));
-                mul(&f, &s)
+                mul_transposed(&f, &full(&s))
             };
-            E::add(&mut r, q, &mul(&p, &c));
+            E::add(&mut r, q, &mul(&p, &wc));
         }
         let mut force = E::spread(&shape, &r);
         let mut hourglass = like.of(0.0);
         if E::HOURGLASS {
             let (e, f) = E::hourglass(reference, &shape, displacement, self.hourglass);
-            hourglass = e;
+            hourglass = e * self.section;
             energy += e;
             for (a, b) in force.as_mut().iter_mut().zip(f.as_ref()) {
                 for i in 0..3 {
                     a[i] += b[i];
                 }
             }
+        }
+        energy = energy * self.section;
+        for x in force.as_mut().iter_mut().flatten() {
+            *x = *x * self.section;
         }
         Answer { force, energy, hourglass, det_f, growth }
     }
@@ -328,10 +325,12 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         let reference = self.gather_one(element, |n| positions.reference[n]);
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
         let size = 3 * E::KIND.nodes();
-        tangent::of_element::<E, M, f64>(self, &reference, &u, &mut |row, column, k| {
-            out[row * size + column] = k;
-        });
-        out.iter_mut().for_each(|k| *k *= self.section);
+        let k = tangent::of_element::<E, M, f64>(self, &reference, &u);
+        for (to, from) in out.chunks_exact_mut(size).zip(&k) {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = from * self.section;
+            }
+        }
     }
 
     fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {
@@ -374,6 +373,10 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
             let cauchy = if M::SMALL_STRAIN { s } else { cauchy_stress(&f, &s) };
             visit(PointStress { cauchy, von_mises: von_mises(&cauchy), volume });
         }
+    }
+
+    fn density(&self) -> f64 {
+        self.law.density()
     }
 
     fn flops(&self) -> u64 {

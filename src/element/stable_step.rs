@@ -10,6 +10,7 @@
 
 use super::Element;
 use super::solid::Solid;
+use super::tangent::SIZE;
 use super::{Block, tangent};
 use crate::material::Material;
 use crate::math::Vec3;
@@ -17,8 +18,6 @@ use crate::math::lane::{Lane, MAX_WIDTH, Simd};
 use rayon::prelude::*;
 
 const SQUARINGS: usize = 4;
-/// Largest number of unknowns of an element.
-const SIZE: usize = 24;
 
 /// Stable step [s] of every element in its reference shape.
 pub(super) fn of_block<E: Element, M: Material>(block: &Solid<E, M>, reference: &[Vec3]) -> Vec<f64> {
@@ -61,13 +60,19 @@ impl<E: Element, M: Material> pulp::WithSimd for Batch<'_, E, M> {
             }
             let mut reference = E::nodal(zero);
             for (to, from) in reference.as_mut().iter_mut().zip(&x) {
-                *to = [0, 1, 2].map(|i| Simd::load(simd, &from[i]));
+                *to = [Simd::load(simd, &from[0]), Simd::load(simd, &from[1]), Simd::load(simd, &from[2])];
             }
-            let root: [Simd<S>; 8] = std::array::from_fn(|a| Simd::load(simd, &root[a]));
-            let mut a = [[zero; SIZE]; SIZE];
-            tangent::of_element::<E, M, Simd<S>>(self.block, &reference, &E::nodal(zero), &mut |i, j, k| {
-                a[i][j] = k * root[i / 3] * root[j / 3];
-            });
+            let mut a = tangent::of_element::<E, M, Simd<S>>(self.block, &reference, &E::nodal(zero));
+            for (row, root_a) in a.chunks_exact_mut(3).zip(&root) {
+                for row in row {
+                    for (entries, root_b) in row.chunks_exact_mut(3).zip(&root) {
+                        let factor = Simd::load(simd, root_a) * Simd::load(simd, root_b);
+                        for x in entries {
+                            *x = *x * factor;
+                        }
+                    }
+                }
+            }
             let mut column = [0.0; MAX_WIDTH];
             largest_eigenvalue_bound(&mut a, 3 * nodes).store(&mut column);
             for (step, bound) in self.out[begin..begin + count].iter_mut().zip(column) {

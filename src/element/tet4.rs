@@ -3,7 +3,7 @@
 use super::{Element, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
-use crate::math::tensor::Matrix;
+use crate::math::tensor::{Matrix, transpose};
 use crate::mesh::CellKind;
 
 pub struct Tet4;
@@ -21,8 +21,11 @@ impl Element for Tet4 {
     }
     #[inline(always)]
     fn shape<L: Lane>(x: &Nodes<L, 4>) -> Matrix<L> {
-        let row = |i: usize| [x[1][i] - x[0][i], x[2][i] - x[0][i], x[3][i] - x[0][i]];
-        [row(0), row(1), row(2)]
+        let mut g = Self::zero(x[0][0]);
+        for i in 0..3 {
+            g[i] = [x[1][i] - x[0][i], x[2][i] - x[0][i], x[3][i] - x[0][i]];
+        }
+        g
     }
     #[inline(always)]
     fn jacobian<L: Lane>(shape: &Matrix<L>, _: usize) -> Matrix<L> {
@@ -50,9 +53,12 @@ impl Element for Tet4 {
     }
     #[inline(always)]
     fn spread<L: Lane>(_: &Matrix<L>, r: &Matrix<L>) -> Nodes<L, 4> {
-        let node = |j: usize| [r[0][j], r[1][j], r[2][j]];
-        let first = [0, 1, 2].map(|i: usize| -(r[i][0] + r[i][1] + r[i][2]));
-        [first, node(0), node(1), node(2)]
+        let [b, c, d] = transpose(r);
+        let mut a = b;
+        for i in 0..3 {
+            a[i] = -(b[i] + c[i] + d[i]);
+        }
+        [a, b, c, d]
     }
     // Exact for the products NₐN_b: four points at barycentric (a, b, b, b).
     fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {

@@ -3,7 +3,7 @@
 use super::{Element, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
-use crate::math::tensor::Matrix;
+use crate::math::tensor::{Matrix, transpose};
 use crate::mesh::CellKind;
 
 pub struct Tri3;
@@ -35,7 +35,11 @@ impl Element for Tri3 {
     }
     #[inline(always)]
     fn gradient<L: Lane>(_: &Matrix<L>, x: &Nodes<L, 3>) -> Matrix<L> {
-        [0, 1, 2].map(|i: usize| [x[1][i] - x[0][i], x[2][i] - x[0][i], x[0][0].of(0.0)])
+        let mut g = Self::zero(x[0][0]);
+        for i in 0..3 {
+            (g[i][0], g[i][1]) = (x[1][i] - x[0][i], x[2][i] - x[0][i]);
+        }
+        g
     }
     #[inline(always)]
     fn at<L: Lane>(g: &Matrix<L>, _: usize) -> Matrix<L> {
@@ -51,8 +55,8 @@ impl Element for Tri3 {
     }
     #[inline(always)]
     fn spread<L: Lane>(_: &Matrix<L>, r: &Matrix<L>) -> Nodes<L, 3> {
-        let node = |j: usize| [r[0][j], r[1][j], r[2][j]];
-        [[0, 1, 2].map(|i: usize| -(r[i][0] + r[i][1])), node(0), node(1)]
+        let [b, c, _] = transpose(r);
+        [[-(b[0] + c[0]), -(b[1] + c[1]), -(b[2] + c[2])], b, c]
     }
     // Mid-side rule, exact for the products NₐN_b.
     fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
