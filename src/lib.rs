@@ -5,3 +5,4 @@
 
 pub mod math;
 pub mod mesh;
+pub mod output;
