@@ -3,9 +3,10 @@
 //! Thirteen rooms, in the order of dependency: a room uses only rooms listed before it
 //! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map.
 
-pub mod element;
-pub mod material;
 pub mod math;
 pub mod mesh;
-pub mod method;
+pub mod material;
+pub mod element;
 pub mod model;
+pub mod method;
+pub mod output;
