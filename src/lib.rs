@@ -5,3 +5,8 @@
 
 pub mod math;
 pub mod mesh;
+pub mod material;
+pub mod element;
+pub mod model;
+pub mod method;
+pub mod output;
