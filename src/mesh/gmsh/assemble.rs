@@ -21,11 +21,14 @@ pub fn mesh(file: &File, source: &Source) -> Result<Mesh, MeshError> {
         return Err(MeshError::NoCells);
     };
     let names = group_names(file)?;
+    // Two regions of one entity differ by their group.
+    let may_repeat =
+        file.region_ids.keys().zip(file.region_ids.keys().skip(1)).any(|(a, b)| (a.0, a.1) == (b.0, b.1));
 
     let mut mesh = Mesh { nodes: nodes.places.clone(), ..Mesh::default() };
     let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
     for (kind, elements) in kinds().filter(|(kind, _)| kind.dimension() == dimension) {
-        let (cells, cell_of, regions) = unique_cells(kind, elements);
+        let (cells, cell_of, regions) = unique_cells(kind, elements, may_repeat);
         let list = mesh.cells.len() as u32;
         mesh.cells.push(cells);
         turn_over(&mut mesh, list as usize, file, &regions);
@@ -35,11 +38,18 @@ pub fn mesh(file: &File, source: &Source) -> Result<Mesh, MeshError> {
             }
         }
     }
+    // Neighbours share nodes: a stamp of the region that met a node last spares most of the repetitions.
+    let mut stamp = vec![u32::MAX; mesh.nodes.len()];
     for (&number, elements) in &file.elements {
         let Some((_, kind)) = element_type(number.into()) else { continue };
         for (e, nodes) in elements.nodes.chunks_exact(kind.nodes).enumerate() {
-            for name in &names[elements.regions[e] as usize] {
-                groups.entry(name).or_default().nodes.extend(nodes);
+            let region = elements.regions[e];
+            for &node in nodes {
+                if std::mem::replace(&mut stamp[node as usize], region) != region {
+                    for name in &names[region as usize] {
+                        groups.entry(name).or_default().nodes.push(node);
+                    }
+                }
             }
         }
         if kind.dimension + 1 == dimension {
@@ -121,20 +131,23 @@ fn group_names(file: &File) -> Result<Vec<Vec<String>>, MeshError> {
 
 /// Cells in the order of their tags, each once; the cell of every element; the region of every cell.
 ///
-/// Format 2.2 writes an element of several groups several times, under different tags.
-fn unique_cells(kind: CellKind, elements: &Elements) -> (Cells, Vec<u32>, Vec<u32>) {
+/// Format 2.2 writes an element of several groups several times, under different tags; `may_repeat` says that
+/// the file has such groups.
+fn unique_cells(kind: CellKind, elements: &Elements, may_repeat: bool) -> (Cells, Vec<u32>, Vec<u32>) {
     let n = kind.nodes();
     let nodes = |e: u32| &elements.nodes[e as usize * n..][..n];
     let count = elements.tags.len() as u32;
-    // Copies stand together, the one with the smallest tag first; its place is the cell's.
-    let mut by_nodes: Vec<u32> = (0..count).collect();
-    by_nodes.sort_by(|&a, &b| {
-        nodes(a).cmp(nodes(b)).then(elements.tags[a as usize].cmp(&elements.tags[b as usize]))
-    });
     let mut original: Vec<u32> = (0..count).collect();
-    for copies in by_nodes.chunk_by(|&a, &b| nodes(a) == nodes(b)) {
-        for &e in copies {
-            original[e as usize] = copies[0];
+    if may_repeat {
+        // Copies stand together, the one with the smallest tag first; its place is the cell's.
+        let mut by_nodes = original.clone();
+        by_nodes.sort_by(|&a, &b| {
+            nodes(a).cmp(nodes(b)).then(elements.tags[a as usize].cmp(&elements.tags[b as usize]))
+        });
+        for copies in by_nodes.chunk_by(|&a, &b| nodes(a) == nodes(b)) {
+            for &e in copies {
+                original[e as usize] = copies[0];
+            }
         }
     }
     let mut order: Vec<u32> = (0..count).filter(|&e| original[e as usize] == e).collect();
