@@ -11,3 +11,4 @@ pub mod model;
 pub mod method;
 pub mod run;
 pub mod output;
+pub mod cases;
