@@ -4,7 +4,7 @@
 
 use super::{Lame, Material};
 use crate::math::lane::Lane;
-use crate::math::tensor::{AT, INDEX, Sym, contract, trace};
+use crate::math::tensor::{Sym, contract, trace};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Linear {
@@ -18,23 +18,29 @@ pub struct Linear {
 pub(super) fn hooke<L: Lane>(lame: Lame, e: &Sym<L>) -> (L, Sym<L>) {
     let two_mu = e[0].of(2.0 * lame.mu);
     let pressure = trace(e) * lame.lambda;
-    let normal = |i: usize| two_mu.mul_add(e[i], pressure);
-    let s = [normal(0), normal(1), normal(2), two_mu * e[3], two_mu * e[4], two_mu * e[5]];
+    let s = [
+        two_mu.mul_add(e[0], pressure),
+        two_mu.mul_add(e[1], pressure),
+        two_mu.mul_add(e[2], pressure),
+        two_mu * e[3],
+        two_mu * e[4],
+        two_mu * e[5],
+    ];
     (contract(&s, e) * 0.5, s)
 }
 
 /// `λ δ_ij δ_kl + μ (δ_ik δ_jl + δ_il δ_jk)`.
 #[inline(always)]
 pub(super) fn hooke_tangent<L: Lane>(lame: Lame, like: L) -> [Sym<L>; 6] {
-    let delta = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
-    std::array::from_fn(|a| {
-        std::array::from_fn(|b| {
-            let ((i, j), (k, l)) = (INDEX[a], INDEX[b]);
-            debug_assert_eq!(AT[i][j], a);
-            let shear = delta(i, k) * delta(j, l) + delta(i, l) * delta(j, k);
-            like.of(lame.lambda * delta(i, j) * delta(k, l) + lame.mu * shear)
-        })
-    })
+    let mut d = [[like.of(0.0); 6]; 6];
+    for a in 0..3 {
+        for b in 0..3 {
+            d[a][b] = like.of(lame.lambda);
+        }
+        d[a][a] = like.of(lame.lambda + 2.0 * lame.mu);
+        d[a + 3][a + 3] = like.of(lame.mu);
+    }
+    d
 }
 
 impl Material for Linear {

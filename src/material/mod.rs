@@ -126,7 +126,10 @@ fn whiten<L: Lane>(d: &[Sym<L>; 6], lame: Lame) -> [Sym<L>; 6] {
             }
         }
     }
-    let sum: Sym<L> = std::array::from_fn(|b| (m[0][b] + m[1][b] + m[2][b]) * mix);
+    let mut sum = m[0];
+    for b in 0..6 {
+        sum[b] = (m[0][b] + m[1][b] + m[2][b]) * mix;
+    }
     for (a, row) in m.iter_mut().enumerate() {
         for (b, x) in row.iter_mut().enumerate() {
             *x = *x * deviatoric;

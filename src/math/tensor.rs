@@ -3,6 +3,9 @@
 //! A matrix is `[[L; 3]; 3]`, row first. A symmetric tensor is `[L; 6]` in the order
 //! xx yy zz xy yz xz (that of VTK), with true components: an off-diagonal stands once and counts twice
 //! in a contraction.
+//!
+//! No closures and no `array::map` in here or in any kernel: what the compiler does not inline runs outside the
+//! context of the wide instructions, ten times slower.
 
 use super::lane::Lane;
 
@@ -22,16 +25,21 @@ pub fn dot<L: Lane>(a: [L; 3], b: [L; 3]) -> L {
     a[2].mul_add(b[2], a[1].mul_add(b[1], a[0] * b[0]))
 }
 
+#[inline(always)]
+fn column<L: Lane>(a: &Matrix<L>, j: usize) -> [L; 3] {
+    [a[0][j], a[1][j], a[2][j]]
+}
+
+/// `Aᵀ`.
+#[inline(always)]
+pub fn transpose<L: Lane>(a: &Matrix<L>) -> Matrix<L> {
+    [column(a, 0), column(a, 1), column(a, 2)]
+}
+
 /// `A B`.
 #[inline(always)]
 pub fn mul<L: Lane>(a: &Matrix<L>, b: &Matrix<L>) -> Matrix<L> {
-    let column = |j: usize| [b[0][j], b[1][j], b[2][j]];
-    let (b0, b1, b2) = (column(0), column(1), column(2));
-    [
-        [dot(a[0], b0), dot(a[0], b1), dot(a[0], b2)],
-        [dot(a[1], b0), dot(a[1], b1), dot(a[1], b2)],
-        [dot(a[2], b0), dot(a[2], b1), dot(a[2], b2)],
-    ]
+    mul_transposed(a, &transpose(b))
 }
 
 /// `A Bᵀ`.
@@ -44,41 +52,76 @@ pub fn mul_transposed<L: Lane>(a: &Matrix<L>, b: &Matrix<L>) -> Matrix<L> {
     ]
 }
 
+/// `x A`.
+#[inline(always)]
+pub fn scale<L: Lane>(a: &Matrix<L>, x: L) -> Matrix<L> {
+    [
+        [a[0][0] * x, a[0][1] * x, a[0][2] * x],
+        [a[1][0] * x, a[1][1] * x, a[1][2] * x],
+        [a[2][0] * x, a[2][1] * x, a[2][2] * x],
+    ]
+}
+
+/// `1 + A`.
+#[inline(always)]
+pub fn plus_identity<L: Lane>(a: &Matrix<L>) -> Matrix<L> {
+    [[a[0][0] + 1.0, a[0][1], a[0][2]], [a[1][0], a[1][1] + 1.0, a[1][2]], [a[2][0], a[2][1], a[2][2] + 1.0]]
+}
+
+/// `a × b`.
+#[inline(always)]
+pub fn cross<L: Lane>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+    [
+        a[1].mul_add(b[2], -(a[2] * b[1])),
+        a[2].mul_add(b[0], -(a[0] * b[2])),
+        a[0].mul_add(b[1], -(a[1] * b[0])),
+    ]
+}
+
 /// Cofactors: `A⁻¹ = cof(A)ᵀ / det A`.
 #[inline(always)]
 pub fn cofactor<L: Lane>(a: &Matrix<L>) -> Matrix<L> {
-    let minor = |i: usize, j: usize, k: usize, l: usize| a[i][j].mul_add(a[k][l], -(a[i][l] * a[k][j]));
-    [
-        [minor(1, 1, 2, 2), minor(1, 2, 2, 0), minor(1, 0, 2, 1)],
-        [minor(2, 1, 0, 2), minor(2, 2, 0, 0), minor(2, 0, 0, 1)],
-        [minor(0, 1, 1, 2), minor(0, 2, 1, 0), minor(0, 0, 1, 1)],
-    ]
+    [cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])]
 }
 
 /// Determinant.
 #[inline(always)]
 pub fn det<L: Lane>(a: &Matrix<L>) -> L {
-    let c = cofactor(a);
-    dot(a[0], c[0])
+    dot(a[0], cross(a[1], a[2]))
 }
 
 /// Green strain `E = ½(H + Hᵀ + HᵀH)` of a displacement gradient: no digits lost at small strains.
 #[inline(always)]
 pub fn green_strain<L: Lane>(h: &Matrix<L>) -> Sym<L> {
-    let c = [[h[0][0], h[1][0], h[2][0]], [h[0][1], h[1][1], h[2][1]], [h[0][2], h[1][2], h[2][2]]];
-    let half = h[0][0].of(0.5);
-    let normal = |i: usize| half.mul_add(dot(c[i], c[i]), h[i][i]);
-    let shear = |i: usize, j: usize| {
-        half * c[i][2].mul_add(c[j][2], c[i][1].mul_add(c[j][1], c[i][0].mul_add(c[j][0], h[i][j] + h[j][i])))
-    };
-    [normal(0), normal(1), normal(2), shear(0, 1), shear(1, 2), shear(0, 2)]
+    let [a, b, c] = transpose(h);
+    let half = a[0].of(0.5);
+    [
+        half.mul_add(dot(a, a), h[0][0]),
+        half.mul_add(dot(b, b), h[1][1]),
+        half.mul_add(dot(c, c), h[2][2]),
+        half * dot_plus(a, b, h[0][1] + h[1][0]),
+        half * dot_plus(b, c, h[1][2] + h[2][1]),
+        half * dot_plus(a, c, h[0][2] + h[2][0]),
+    ]
+}
+
+/// `a·b + c`.
+#[inline(always)]
+fn dot_plus<L: Lane>(a: [L; 3], b: [L; 3], c: L) -> L {
+    a[2].mul_add(b[2], a[1].mul_add(b[1], a[0].mul_add(b[0], c)))
 }
 
 /// Small strain `½(H + Hᵀ)`.
 #[inline(always)]
 pub fn small_strain<L: Lane>(h: &Matrix<L>) -> Sym<L> {
-    let shear = |i: usize, j: usize| (h[i][j] + h[j][i]) * 0.5;
-    [h[0][0], h[1][1], h[2][2], shear(0, 1), shear(1, 2), shear(0, 2)]
+    [
+        h[0][0],
+        h[1][1],
+        h[2][2],
+        (h[0][1] + h[1][0]) * 0.5,
+        (h[1][2] + h[2][1]) * 0.5,
+        (h[0][2] + h[2][0]) * 0.5,
+    ]
 }
 
 #[inline(always)]
@@ -119,7 +162,11 @@ pub fn sym_cofactor<L: Lane>(s: &Sym<L>) -> Sym<L> {
 pub fn sandwich<L: Lane>(a: &Sym<L>, b: &Sym<L>) -> Sym<L> {
     let ab = mul(&full(a), &full(b));
     let a = full(a);
-    INDEX.map(|(i, j)| dot(ab[i], a[j]))
+    let mut out = *b;
+    for (k, &(i, j)) in INDEX.iter().enumerate() {
+        out[k] = dot(ab[i], a[j]);
+    }
+    out
 }
 
 /// An upper bound of the largest eigenvalue: `p + 2√(J₂/3)` with the mean `p`; at least that of the mean,
