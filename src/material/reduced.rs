@@ -70,7 +70,7 @@ fn solve<M: Material, L: Lane, const BAR: bool>(law: &M, e: &Sym<L>, state: &[L]
         (e[0] + e[1]).mul_add(e[0].of(2.0), e[0].mul_add(e[1], -(e[3] * e[3])) * 4.0)
     };
     let mut x = exp_m1(ln_1p(stretch) * -ratio) * 0.5;
-    let size = e[0].abs() + e[1].abs() + e[3].abs();
+    let size = if BAR { e[0].abs() } else { e[0].abs() + e[1].abs() + e[3].abs() };
     let small = (size + x.abs()).sqrt() * SMALL_STEP + f64::MIN_POSITIVE;
     let (zero, one) = (x.of(0.0), x.of(1.0));
     let floor = x.of(1e-6 * (lambda + 2.0 * mu));

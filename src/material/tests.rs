@@ -344,6 +344,7 @@ fn the_stress_across_a_thin_body_vanishes() {
             let s = respond(law, &e).1;
             assert!(s[1].abs() <= felt && s[2].abs() <= felt, "{name}: {:e} at {e:?}", s[1]);
             assert_eq!(e[3..], [0.0; 3]);
+            assert_eq!(e, bar.full_strain(&[x, 9.0, 8.0, 7.0, 6.0, 5.0], &[]), "{name}");
         }
     }
     each_law!(plate);
