@@ -447,13 +447,11 @@ pub fn edge_edge(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> EdgeEdge {
     };
     let s =
         if det > SLENDER * uu * vv { Some((uv * vr - vv * ur) / det) } else { nearly_parallel(&u, &v, &r) };
-    if let Some(s) = s {
-        if s > 0.0 && s < 1.0 {
-            // t from s: the answer stays on the line of stationary points when both edges nearly align.
-            let t = (vr + s * uv) / vv;
-            if t > 0.0 && t < 1.0 {
-                offer(s, t);
-            }
+    if let Some(s) = s.filter(|s| *s > 0.0 && *s < 1.0) {
+        // t from s: the answer stays on the line of stationary points when both edges nearly align.
+        let t = (vr + s * uv) / vv;
+        if t > 0.0 && t < 1.0 {
+            offer(s, t);
         }
     }
     let project = |num: f64, length_squared: f64| {
@@ -606,10 +604,10 @@ mod tests {
             let sought = at(0.5 * (lo + hi)).min(at(0.0)).min(at(1.0)).sqrt();
             let found = edge_edge(&a, &b, &c, &d);
             let distance = found.distance_squared.sqrt();
-            assert!(distance <= sought + 4e-15, "{distance} {sought} {trial}");
-            if trial % 5 == 4 {
-                assert!(distance <= 4e-15, "{distance}");
-            }
+            // Worst where the determinant hands over: round-off over the sine there, 1e-2.
+            let round_off = 2.0 * f64::EPSILON / 1e-2;
+            assert!(distance <= sought + round_off, "{distance} {sought} {trial}");
+            assert!(trial % 5 != 4 || distance <= round_off, "{distance}");
             let p = a + found.s * (b - a);
             assert!((p - found.p).norm() <= 1e-15 && (0.0..=1.0).contains(&found.s));
         }
