@@ -1,6 +1,7 @@
 //! Who touches whom: surfaces, search, closest points, crossings, and the pairs they end in.
 
 pub mod closest_point;
+pub mod pair;
 
 #[cfg(test)]
 mod dice;
