@@ -271,11 +271,15 @@ pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
         }
         return best;
     }
+    // Of a convex function the first minimum is the only one, and on the rim a glance tells.
+    let convex = face.convex();
+    if convex && face.held(&best) {
+        return best;
+    }
     let (xi, h) = face.descend([start[0].clamp(-1.0, 1.0), start[1].clamp(-1.0, 1.0)]);
     best = face.accept(best, x, xi, h);
-    // A point farther away than the warp is deep sees one hollow only, but "far" is not worth a proof.
     let volume = d02.dot(&(r[1] - r[0]).cross(&(r[3] - r[0]))).abs();
-    if volume > WARPED * d02.norm_squared() * d02.norm() {
+    if !convex && volume > WARPED * d02.norm_squared() * d02.norm() {
         for start in [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]] {
             let (xi, h) = face.descend(start);
             best = face.accept(best, x, xi, h);
@@ -306,6 +310,40 @@ impl Bilinear {
         let (along, from) = (r[axis + 2] - r[axis], r[axis]);
         let off = |k: usize| (r[k] - from).cross(&along).norm_squared() > flat * self.size_squared;
         point || !(off(axis + 1) || off((axis + 3) % 4))
+    }
+
+    /// Is `½|S − y|²` convex over the whole face? Its mixed derivative
+    /// `g = a·b + m·c + 2ξ a·c + 2η b·c + 2ξη c·c` is largest at a corner; the others are `|a + ηc|²`, `|b + ξc|²`.
+    fn convex(&self) -> bool {
+        let Bilinear { m, a, b, c, .. } = self;
+        let (cc, ac, bc) = (c.norm_squared(), a.dot(c), b.dot(c));
+        let (even, odd) = (a.dot(b) + m.dot(c), 2.0 * cc);
+        let (p, q) = (2.0 * (ac + bc), 2.0 * (ac - bc));
+        let mixed = ((even + odd).abs() + p.abs()).max((even - odd).abs() + q.abs());
+        let least = |vv: f64, vc: f64| {
+            if cc > 0.0 {
+                let at = (-vc / cc).clamp(-1.0, 1.0);
+                vv + at * (2.0 * vc + at * cc)
+            } else {
+                vv
+            }
+        };
+        let product = least(a.norm_squared(), ac) * least(b.norm_squared(), bc);
+        product > mixed * mixed * (1.0 + 1e-9)
+    }
+
+    /// Does a point on the rim stay there: does the distance grow from it into the face?
+    fn held(&self, rim: &Closest<4>) -> bool {
+        let [xi, eta] = rim.reference();
+        let d = self.offset([xi, eta]);
+        let f = [d.dot(&(self.a + eta * self.c)), d.dot(&(self.b + xi * self.c))];
+        // Edges 0 … 3 lie at η = −1, ξ = 1, η = 1, ξ = −1; a corner k on edges k and k − 1.
+        let inwards = |k: usize| [f[1], -f[0], -f[1], f[0]][k];
+        match rim.feature {
+            Feature::Face => false,
+            Feature::Edge(k) => inwards(usize::from(k)) > 0.0,
+            Feature::Vertex(k) => inwards(usize::from(k)) > 0.0 && inwards((usize::from(k) + 3) % 4) > 0.0,
+        }
     }
 
     /// Takes the interior point found by Newton unless an edge is nearer; on the rim the edges decide.

@@ -1,14 +1,14 @@
-//! Oracles for the tests of this room: contact of moving features decided in rational arithmetic, contact
+//! Oracles for the tests of this room: contact of moving features decided in integer arithmetic, contact
 //! proven in interval arithmetic, and the coplanarity cubic in plain numbers.
 //!
 //! All look at the differences of corners: `r = [p−a, p−b, p−c]` for a node and a triangle, and
-//! `[b−a, d−c, c−a]` for the edges a b and c d. In rational numbers a contact time is a root of a polynomial,
+//! `[b−a, d−c, c−a]` for the edges a b and c d. For integers a contact time is a root of an integer polynomial,
 //! kept as an isolating interval; signs of other polynomials there are decided by Sturm's theorem.
 
 use super::swept::Path;
 use crate::math::Vec3;
-use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
+use num_bigint::BigInt;
+use num_traits::{Signed, Zero};
 
 /// The three difference vectors at both ends of the step.
 pub type Ends = [[Vec3; 3]; 2];
@@ -21,14 +21,14 @@ pub fn edge_edge([a, b]: [&Path; 2], [c, d]: [&Path; 2]) -> Ends {
     [[b.from - a.from, d.from - c.from, c.from - a.from], [b.to - a.to, d.to - c.to, c.to - a.to]]
 }
 
-// ---- rational arithmetic ------------------------------------------------------------------------------
+// ---- integer arithmetic -------------------------------------------------------------------------------
 
-/// A polynomial in t, lowest power first, without trailing zeros.
+/// A polynomial in t with integer coefficients, lowest power first, without trailing zeros.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Poly(Vec<BigRational>);
+pub struct Poly(Vec<BigInt>);
 
 impl Poly {
-    fn new(mut c: Vec<BigRational>) -> Poly {
+    fn new(mut c: Vec<BigInt>) -> Poly {
         while c.last().is_some_and(Zero::is_zero) {
             c.pop();
         }
@@ -36,8 +36,8 @@ impl Poly {
     }
 
     fn line(from: f64, to: f64) -> Poly {
-        let exact = |x: f64| BigRational::from_float(x).expect("a number");
-        Poly::new(vec![exact(from), exact(to) - exact(from)])
+        assert!(from == from.trunc() && to == to.trunc(), "the oracle knows integers");
+        Poly::new(vec![BigInt::from(from as i64), BigInt::from(to as i64 - from as i64)])
     }
 
     fn is_zero(&self) -> bool {
@@ -46,13 +46,12 @@ impl Poly {
 
     fn add(&self, other: &Poly, sign: i32) -> Poly {
         let n = self.0.len().max(other.0.len());
-        let at = |p: &Poly, k: usize| p.0.get(k).cloned().unwrap_or_else(BigRational::zero);
-        let sign = BigRational::from_integer(sign.into());
-        Poly::new((0..n).map(|k| at(self, k) + &sign * at(other, k)).collect())
+        let at = |p: &Poly, k: usize| p.0.get(k).cloned().unwrap_or_default();
+        Poly::new((0..n).map(|k| at(self, k) + at(other, k) * sign).collect())
     }
 
     fn mul(&self, other: &Poly) -> Poly {
-        let mut c = vec![BigRational::zero(); (self.0.len() + other.0.len()).max(1)];
+        let mut c = vec![BigInt::zero(); self.0.len() + other.0.len()];
         for (i, a) in self.0.iter().enumerate() {
             for (j, b) in other.0.iter().enumerate() {
                 c[i + j] += a * b;
@@ -61,31 +60,43 @@ impl Poly {
         Poly::new(c)
     }
 
-    fn eval(&self, t: &BigRational) -> BigRational {
-        self.0.iter().rev().fold(BigRational::zero(), |sum, c| sum * t + c)
+    /// Sign at `t = k / 2ᵉ`.
+    fn sign_at(&self, (k, e): &(BigInt, u32)) -> i32 {
+        let mut sum = BigInt::zero();
+        for (power, c) in self.0.iter().rev().enumerate() {
+            sum = sum * k + (c << (*e as usize * power));
+        }
+        sum.is_positive() as i32 - sum.is_negative() as i32
     }
 
     fn derivative(&self) -> Poly {
-        Poly::new(
-            self.0.iter().enumerate().skip(1).map(|(k, c)| c * BigRational::from_integer(k.into())).collect(),
-        )
+        Poly::new(self.0.iter().enumerate().skip(1).map(|(k, c)| c * k).collect())
     }
 
-    /// Quotient and remainder.
+    /// Divided by the greatest common (positive) divisor of its coefficients.
+    fn primitive(self) -> Poly {
+        let divisor = self.0.iter().fold(BigInt::zero(), |g, c| greatest_common(g, c.clone()));
+        if divisor.is_zero() { self } else { Poly(self.0.iter().map(|c| c / &divisor).collect()) }
+    }
+
+    /// Quotient and remainder of a positive multiple of this polynomial.
     fn divide(&self, by: &Poly) -> (Poly, Poly) {
         let mut rest = self.0.clone();
-        let mut quotient = vec![BigRational::zero(); self.0.len()];
+        let mut quotient = vec![BigInt::zero(); self.0.len()];
         let lead = by.0.last().expect("not zero");
         while rest.len() >= by.0.len() {
             let shift = rest.len() - by.0.len();
-            let q = rest.last().expect("not empty") / lead;
+            let q = rest[rest.len() - 1].clone() * lead.signum();
+            for c in rest.iter_mut().chain(&mut quotient) {
+                *c *= lead.abs();
+            }
             for (k, c) in by.0.iter().enumerate() {
                 rest[shift + k] -= &q * c;
             }
-            quotient[shift] = q;
+            quotient[shift] += q;
             rest.pop();
         }
-        (Poly::new(quotient), Poly::new(rest))
+        (Poly::new(quotient).primitive(), Poly::new(rest).primitive())
     }
 
     fn gcd(&self, other: &Poly) -> Poly {
@@ -96,85 +107,109 @@ impl Poly {
         a
     }
 
-    /// The same roots, each once. Sturm's count needs it where an end of the interval is a root.
-    fn simple(&self) -> Poly {
-        self.divide(&self.gcd(&self.derivative())).0
-    }
-
-    /// Roots in (lo, hi] of a polynomial with simple roots.
-    fn roots_within(&self, lo: &BigRational, hi: &BigRational) -> usize {
-        let mut chain = vec![self.clone(), self.derivative()];
-        while !chain[chain.len() - 1].is_zero() {
-            let rest = chain[chain.len() - 2].divide(&chain[chain.len() - 1]).1;
-            chain.push(Poly::new(rest.0.iter().map(|c| -c).collect()));
-        }
-        let changes = |t: &BigRational| {
-            let signs: Vec<bool> =
-                chain.iter().map(|p| p.eval(t)).filter(|v| !v.is_zero()).map(|v| v.is_positive()).collect();
-            signs.windows(2).filter(|w| w[0] != w[1]).count()
-        };
-        changes(lo) - changes(hi)
-    }
-
     /// Isolating intervals of the roots in [0, 1].
     fn roots(&self) -> Vec<Root> {
         if self.0.len() < 2 {
             return Vec::new();
         }
-        let poly = self.simple();
-        let (zero, one) = (BigRational::zero(), BigRational::one());
+        let sturm = Sturm::new(self);
         let mut roots = Vec::new();
-        if poly.eval(&zero).is_zero() {
-            roots.push(Root { poly: poly.clone(), lo: zero.clone(), hi: zero.clone() });
+        if self.0[0].is_zero() {
+            roots.push(Root::at(0));
         }
-        let mut open = vec![(zero, one)];
-        while let Some((lo, hi)) = open.pop() {
-            match poly.roots_within(&lo, &hi) {
+        let mut open = vec![Stretch { k: BigInt::zero(), e: 0 }];
+        while let Some(stretch) = open.pop() {
+            match sturm.count(&stretch) {
                 0 => {}
-                1 => roots.push(Root { poly: poly.clone(), lo, hi }),
-                _ => {
-                    let middle = (&lo + &hi) / BigRational::from_integer(2.into());
-                    open.push((lo, middle.clone()));
-                    open.push((middle, hi));
-                }
+                1 => roots.push(Root { sturm: Some(sturm.clone()), stretch }),
+                _ => open.extend(stretch.halves()),
             }
         }
         roots
     }
 }
 
-/// The one root of a square-free polynomial in (lo, hi], or `lo = hi` itself.
+fn greatest_common(a: BigInt, b: BigInt) -> BigInt {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while !b.is_zero() {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+/// The half-open interval (k, k+1] / 2ᵉ.
+#[derive(Clone, Debug)]
+struct Stretch {
+    k: BigInt,
+    e: u32,
+}
+
+impl Stretch {
+    fn halves(&self) -> [Stretch; 2] {
+        [0, 1].map(|i| Stretch { k: &self.k * 2 + i, e: self.e + 1 })
+    }
+
+    fn end(&self) -> (BigInt, u32) {
+        (&self.k + 1, self.e)
+    }
+}
+
+/// Sturm's chain of the simple part of a polynomial.
+#[derive(Clone, Debug)]
+struct Sturm(Vec<Poly>);
+
+impl Sturm {
+    fn new(poly: &Poly) -> Sturm {
+        let simple = poly.divide(&poly.gcd(&poly.derivative())).0;
+        let mut chain = vec![simple.derivative(), simple];
+        chain.reverse();
+        loop {
+            let rest = chain[chain.len() - 2].divide(&chain[chain.len() - 1]).1;
+            if rest.is_zero() {
+                return Sturm(chain);
+            }
+            chain.push(Poly(rest.0.iter().map(|c| -c).collect()));
+        }
+    }
+
+    /// Roots in a stretch.
+    fn count(&self, stretch: &Stretch) -> usize {
+        let changes = |t: (BigInt, u32)| {
+            let signs: Vec<i32> = self.0.iter().map(|p| p.sign_at(&t)).filter(|&s| s != 0).collect();
+            signs.windows(2).filter(|w| w[0] != w[1]).count()
+        };
+        changes((stretch.k.clone(), stretch.e)) - changes(stretch.end())
+    }
+}
+
+/// The one root of a polynomial in a stretch; without a polynomial, the end of the stretch.
 #[derive(Clone, Debug)]
 struct Root {
-    poly: Poly,
-    lo: BigRational,
-    hi: BigRational,
+    sturm: Option<Sturm>,
+    stretch: Stretch,
 }
 
 impl Root {
-    fn at(t: BigRational) -> Root {
-        Root { poly: Poly(Vec::new()), lo: t.clone(), hi: t }
+    fn at(t: i32) -> Root {
+        Root { sturm: None, stretch: Stretch { k: BigInt::from(t - 1), e: 0 } }
     }
 
     /// Sign of `q` at this root.
     fn sign(&mut self, q: &Poly) -> i32 {
-        let of = |v: BigRational| v.is_positive() as i32 - v.is_negative() as i32;
-        if q.is_zero() {
+        let Some(sturm) = &self.sturm else { return q.sign_at(&self.stretch.end()) };
+        if q.0.len() < 2 {
+            return q.sign_at(&self.stretch.end());
+        }
+        let common = sturm.0[0].gcd(q);
+        if common.0.len() > 1 && Sturm::new(&common).count(&self.stretch) > 0 {
             return 0;
         }
-        if self.lo == self.hi {
-            return of(q.eval(&self.lo));
+        let other = Sturm::new(q);
+        while other.count(&self.stretch) > 0 {
+            let [lower, upper] = self.stretch.halves();
+            self.stretch = if sturm.count(&lower) > 0 { lower } else { upper };
         }
-        let common = self.poly.gcd(q);
-        if common.0.len() > 1 && common.roots_within(&self.lo, &self.hi) > 0 {
-            return 0;
-        }
-        let simple = q.simple();
-        while simple.roots_within(&self.lo, &self.hi) > 0 {
-            let middle = (&self.lo + &self.hi) / BigRational::from_integer(2.into());
-            if self.poly.roots_within(&self.lo, &middle) > 0 { self.hi = middle } else { self.lo = middle }
-        }
-        of(q.eval(&self.hi))
+        q.sign_at(&self.stretch.end())
     }
 }
 
@@ -210,7 +245,7 @@ fn on_segment(a: &Vector, b: &Vector, at: &mut Root) -> bool {
 
 /// Times at which the answer may change when everything stays coplanar, and both ends of the step.
 fn events(segments: &[(&Vector, &Vector)]) -> Vec<Root> {
-    let mut times = vec![Root::at(BigRational::zero()), Root::at(BigRational::one())];
+    let mut times = vec![Root::at(0), Root::at(1)];
     for (a, b) in segments {
         for p in cross(a, b).iter().chain([&dot(a, b)]) {
             times.extend(p.roots());
@@ -219,8 +254,8 @@ fn events(segments: &[(&Vector, &Vector)]) -> Vec<Root> {
     times
 }
 
-/// Does a node meet a triangle at any time in [0, 1]? Corners must be differences of exact numbers, so that
-/// the subtraction rounds nothing: small integers, say.
+/// Does a node meet a triangle at any time in [0, 1]? Decided exactly, touching and
+/// degenerate cases included, for integer coordinates.
 pub fn node_meets_triangle(ends: &Ends) -> bool {
     let r = [0, 1, 2].map(|k| vector(&ends[0][k], &ends[1][k]));
     let sides = [cross(&r[1], &r[2]), cross(&r[2], &r[0]), cross(&r[0], &r[1])];
@@ -332,7 +367,12 @@ fn edge_certificate(r: &[Cube; 3]) -> (Interval, [Interval; 4]) {
 /// Is contact around the time `near` proven? Coplanarity changes sign over a short bracket, and all through
 /// the bracket the meeting point is strictly inside.
 fn proven(ends: &Ends, near: f64, certificate: Certificate) -> bool {
-    (0..6).any(|k| {
+    let here = certificate(&within(ends, Interval { lo: near, hi: near }));
+    // Outside for sure, or too close to the rim for any bracket.
+    if here.1.iter().any(|q| q.lo <= 0.0) {
+        return false;
+    }
+    (0..5).any(|k| {
         let half = 1e-12 * 100f64.powi(k);
         let (lo, hi) = ((near - half).max(0.0), (near + half).min(1.0));
         let before = certificate(&within(ends, Interval { lo, hi: lo })).0;

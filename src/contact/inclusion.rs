@@ -16,7 +16,7 @@
 //! `max_boxes`; its time is never later than the first contact. The certificate shares nothing with that
 //! of `swept` but the differences of coordinates, so each is the other's oracle.
 
-use super::swept::{self, Differences, Path, Sweep, margin};
+use super::swept::{self, Differences, Goal, Outcome, Path, Sweep, margin};
 use crate::math::Vec3;
 
 /// How hard to look.
@@ -203,40 +203,45 @@ impl Stack {
     }
 }
 
-/// Time at which node `p` meets the triangle: the filter of `swept`, and where it reports something, the
-/// certifier's yes or no. `None` is proven; the time keeps a share of the gap, as the filter's does.
-pub fn node_triangle(p: &Path, corners: [&Path; 3], sweep: &Sweep) -> Option<f64> {
-    let t = swept::node_triangle(p, corners, sweep)?;
-    impact(Inclusion::behind(sweep).node_triangle(p, corners, t), t)
-}
-
-/// Time at which two edges meet: filter, then certifier.
-pub fn edge_edge(ab: [&Path; 2], cd: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    let t = swept::edge_edge(ab, cd, sweep)?;
-    impact(Inclusion::behind(sweep).edge_edge(ab, cd, t), t)
-}
-
-/// Time at which node `p` meets a segment of the plane: filter, then certifier.
-pub fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    let t = swept::node_segment(p, corners, sweep)?;
-    impact(Inclusion::behind(sweep).node_segment(p, corners, t), t)
-}
-
-/// Time at which two nodes meet: filter, then certifier.
+/// Time at which node `p` meets node `a`, decided: the filter of `swept` first; what it reports is followed
+/// until it parts for good or comes nearer than the tolerance, and boxes settle the rest. `None` is proven;
+/// the time keeps a share of the gap, as the filter's does.
 pub fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
-    let t = swept::node_node(p, a, sweep)?;
-    impact(Inclusion::behind(sweep).node_node(p, a, t), t)
+    let ask = |boxes: &Inclusion, after| boxes.node_node(p, a, after);
+    decided(&Differences::node(p, [a]), sweep, |r| r[0], ask)
 }
 
-impl Inclusion {
-    fn behind(sweep: &Sweep) -> Inclusion {
-        Inclusion { min_separation: sweep.min_separation, ..Inclusion::default() }
-    }
+/// Time at which node `p` meets a segment of the plane, decided as for [`node_node`].
+pub fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
+    let ask = |boxes: &Inclusion, after| boxes.node_segment(p, corners, after);
+    decided(&Differences::node(p, corners), sweep, swept::nearest_of_segment, ask)
 }
 
-fn impact(verdict: Verdict, t: f64) -> Option<f64> {
-    match verdict {
-        Verdict::Clear => None,
-        Verdict::Impact { .. } => Some(t),
+/// Time at which node `p` meets a triangle, decided as for [`node_node`].
+pub fn node_triangle(p: &Path, corners: [&Path; 3], sweep: &Sweep) -> Option<f64> {
+    let ask = |boxes: &Inclusion, after| boxes.node_triangle(p, corners, after);
+    decided(&Differences::node(p, corners), sweep, swept::nearest_of_triangle, ask)
+}
+
+/// Time at which two edges meet, decided as for [`node_node`].
+pub fn edge_edge(ab: [&Path; 2], cd: [&Path; 2], sweep: &Sweep) -> Option<f64> {
+    let ask = |boxes: &Inclusion, after| boxes.edge_edge(ab, cd, after);
+    decided(&Differences::edges(ab, cd), sweep, swept::nearest_of_parallelogram, ask)
+}
+
+#[inline]
+fn decided<const K: usize>(
+    motion: &Differences<K>,
+    sweep: &Sweep,
+    nearest: impl Fn(&[Vec3; K]) -> Vec3,
+    ask: impl Fn(&Inclusion, f64) -> Verdict,
+) -> Option<f64> {
+    let t = sweep.filter(motion, &nearest)?;
+    let boxes = Inclusion { min_separation: sweep.min_separation, ..Inclusion::default() };
+    let goal = Goal { min_separation: sweep.min_separation, keep: 0.0, near: boxes.tolerance };
+    match swept::advance(motion, t, &goal, nearest) {
+        Outcome::Parted => None,
+        Outcome::Near(_) => Some(t),
+        Outcome::Open(after) => (ask(&boxes, after) != Verdict::Clear).then_some(t),
     }
 }

@@ -65,25 +65,40 @@ impl Default for Sweep {
 /// Conservative time at which node `p` meets node `a`; `None` if it surely does not.
 #[inline]
 pub fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
-    advance(&Differences::node(p, [a]), sweep, |r| r[0])
+    sweep.filter(&Differences::node(p, [a]), |r| r[0])
 }
 
 /// Conservative time at which node `p` meets the segment `a b`.
 #[inline]
-pub fn node_segment(p: &Path, [a, b]: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    advance(&Differences::node(p, [a, b]), sweep, |r| seg2(&Vec3::zeros(), &r[0], &r[1]).point)
+pub fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
+    sweep.filter(&Differences::node(p, corners), nearest_of_segment)
 }
 
 /// Conservative time at which node `p` meets the triangle `a b c`.
 #[inline]
-pub fn node_triangle(p: &Path, [a, b, c]: [&Path; 3], sweep: &Sweep) -> Option<f64> {
-    advance(&Differences::node(p, [a, b, c]), sweep, nearest_of_triangle)
+pub fn node_triangle(p: &Path, corners: [&Path; 3], sweep: &Sweep) -> Option<f64> {
+    sweep.filter(&Differences::node(p, corners), nearest_of_triangle)
 }
 
 /// Conservative time at which the edge `a b` meets the edge `c d`.
 #[inline]
 pub fn edge_edge(ab: [&Path; 2], cd: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    advance(&Differences::edges(ab, cd), sweep, nearest_of_parallelogram)
+    sweep.filter(&Differences::edges(ab, cd), nearest_of_parallelogram)
+}
+
+impl Sweep {
+    #[inline]
+    pub(super) fn filter<const K: usize>(
+        &self,
+        motion: &Differences<K>,
+        nearest: impl Fn(&[Vec3; K]) -> Vec3,
+    ) -> Option<f64> {
+        let goal = Goal { min_separation: self.min_separation, keep: self.keep, near: 0.0 };
+        match advance(motion, 0.0, &goal, nearest) {
+            Outcome::Parted => None,
+            Outcome::Near(t) | Outcome::Open(t) => Some(t),
+        }
+    }
 }
 
 /// The two triangles, in local corners, that stand for a quad in swept tests: cut by the diagonal through
@@ -121,12 +136,17 @@ impl Differences<4> {
 }
 
 #[inline]
-fn nearest_of_triangle(r: &[Vec3; 3]) -> Vec3 {
+pub(super) fn nearest_of_segment(r: &[Vec3; 2]) -> Vec3 {
+    seg2(&Vec3::zeros(), &r[0], &r[1]).point
+}
+
+#[inline]
+pub(super) fn nearest_of_triangle(r: &[Vec3; 3]) -> Vec3 {
     tri3(&Vec3::zeros(), &r[0], &r[1], &r[2]).point
 }
 
 #[inline]
-fn nearest_of_parallelogram(r: &[Vec3; 4]) -> Vec3 {
+pub(super) fn nearest_of_parallelogram(r: &[Vec3; 4]) -> Vec3 {
     let found = nearest_on_edges(&r[0], &r[1], &Vec3::zeros(), &(r[0] - r[2]));
     found.p - found.q
 }
@@ -139,13 +159,35 @@ const MARGIN: f64 = 64.0 * f64::EPSILON;
 /// tens, others three to five.
 const DIRECTIONS: usize = 200;
 
-/// Certifies stretch after stretch of the step.
+/// How far to go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    pub min_separation: f64,
+    /// Stop when this share of the gap is left,
+    pub keep: f64,
+    /// or when the gap is smaller than this, relative to the largest difference of coordinates.
+    pub near: f64,
+}
+
+/// How it ended. Up to the time that is given, no contact: certified.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome {
+    /// No contact up to the end.
+    Parted,
+    /// As near as the goal says.
+    Near(f64),
+    /// Out of directions.
+    Open(f64),
+}
+
+/// Certifies stretch after stretch of the step, from the time `after` on.
 #[inline]
-fn advance<const K: usize>(
+pub(super) fn advance<const K: usize>(
     motion: &Differences<K>,
-    sweep: &Sweep,
+    after: f64,
+    goal: &Goal,
     nearest: impl Fn(&[Vec3; K]) -> Vec3,
-) -> Option<f64> {
+) -> Outcome {
     // The axes first: the boxes of both ends, seen from the other feature.
     let (mut lo, mut hi) = (motion.from[0].inf(&motion.to[0]), motion.from[0].sup(&motion.to[0]));
     let mut sum = motion.from[0] + motion.to[0];
@@ -154,16 +196,16 @@ fn advance<const K: usize>(
         hi = hi.sup(&motion.from[k].sup(&motion.to[k]));
         sum += motion.from[k] + motion.to[k];
     }
-    let contact = sweep.min_separation + margin(&lo, &hi, sweep.min_separation);
+    let contact = goal.min_separation + margin(&lo, &hi, goal.min_separation);
     // Minima and maxima pass over what is not a number; a sum does not.
     if !sum.sum().is_finite() {
-        return Some(0.0);
+        return Outcome::Near(0.0);
     }
     if lo.max() > contact || hi.min() < -contact {
-        return None;
+        return Outcome::Parted;
     }
 
-    let mut t = 0.0;
+    let mut t = after;
     let (mut target, mut stop) = (contact, contact);
     for trial in 0..DIRECTIONS {
         let m = nearest(&motion.at(t));
@@ -180,14 +222,17 @@ fn advance<const K: usize>(
         // A length that overflows or vanishes makes n useless, not wrong.
         let parted = least_now > stop && n.sum().is_finite();
         if !parted {
-            return Some(t);
+            return Outcome::Near(t);
         }
         if least_end > contact {
-            return None;
+            return Outcome::Parted;
         }
         if trial == 0 {
-            let gap = least_now - contact;
-            (target, stop) = (contact + 0.5 * sweep.keep * gap, contact + sweep.keep * gap);
+            let left = (goal.keep * (least_now - contact)).max(goal.near * hi.amax().max(lo.amax()));
+            (target, stop) = (contact + 0.5 * left, contact + left);
+            if least_now <= stop {
+                return Outcome::Near(t);
+            }
         }
         let mut share = 1.0f64;
         for k in 0..K {
@@ -197,7 +242,7 @@ fn advance<const K: usize>(
         }
         t += (1.0 - t) * share;
     }
-    Some(t)
+    Outcome::Open(t)
 }
 
 /// What all round-off of a certificate is less than, for differences within `lo … hi`.
