@@ -4,6 +4,7 @@
 
 use carom::contact::closest_point::{edge_edge, quad4, seg2, tri3};
 use carom::contact::inclusion::{self, Inclusion};
+use carom::contact::overlap::triangle_triangle;
 use carom::contact::swept::{self, Path, Sweep};
 use carom::math::Vec3;
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -179,4 +180,19 @@ fn inclusion_alone_earliest(bencher: Bencher) {
             inclusion::Verdict::Impact { t, .. } => t,
         },
     );
+}
+
+fn six(dice: &mut Dice) -> [[Vec3; 3]; 2] {
+    std::array::from_fn(|_| std::array::from_fn(|_| dice.point(1.0)))
+}
+
+#[divan::bench]
+fn triangles_intersect(bencher: Bencher) {
+    run(bencher, six, |t| f64::from(triangle_triangle(&t[0], &t[1])));
+}
+
+#[divan::bench]
+fn triangles_intersect_in_one_plane(bencher: Bencher) {
+    let flat = |dice: &mut Dice| six(dice).map(|t| t.map(|x| Vec3::new(x.x, x.y, 0.0)));
+    run(bencher, flat, |t| f64::from(triangle_triangle(&t[0], &t[1])));
 }

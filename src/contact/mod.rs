@@ -2,6 +2,7 @@
 
 pub mod closest_point;
 pub mod inclusion;
+pub mod overlap;
 pub mod pair;
 pub mod swept;
 

@@ -40,7 +40,7 @@ fn through(at: Vec3, t: f64, travel: Vec3) -> Path {
 /// A node that meets a triangle exactly at the returned time, by construction: corners on a grid, time and
 /// weights in eighths (vertices and edges included), so that nothing rounds. Triangles may be needles or
 /// without area; the node may travel in the plane of the triangle, along an edge, or with it.
-fn node_hits_triangle(dice: &mut Dice) -> (Motion, f64) {
+fn node_on_triangle(dice: &mut Dice) -> (Motion, f64) {
     let from = [dice.grid(512), dice.grid(512), dice.grid(512)];
     let mut to = [dice.grid(512), dice.grid(512), dice.grid(512)];
     let mut from = from;
@@ -70,11 +70,11 @@ fn node_hits_triangle(dice: &mut Dice) -> (Motion, f64) {
     };
     let p = through(at, t, travel);
     let path = |k: usize| Path { from: from[k], to: to[k] };
-    (elsewhere(dice, [p, path(0), path(1), path(2)]), t)
+    ([p, path(0), path(1), path(2)], t)
 }
 
 /// Two edges that meet exactly at the returned time; parallel, collinear, or without length now and then.
-fn edge_hits_edge(dice: &mut Dice) -> (Motion, f64) {
+fn edge_on_edge(dice: &mut Dice) -> (Motion, f64) {
     let (a, b) = (
         Path { from: dice.grid(512), to: dice.grid(512) },
         Path { from: dice.grid(512), to: dice.grid(512) },
@@ -95,7 +95,12 @@ fn edge_hits_edge(dice: &mut Dice) -> (Motion, f64) {
         _ => (dice.grid(512), dice.grid(512)),
     };
     let (c, d) = (through(at - r * along, t, one), through(at + (1.0 - r) * along, t, two));
-    (elsewhere(dice, [a, b, c, d]), t)
+    ([a, b, c, d], t)
+}
+
+fn touching(dice: &mut Dice, node: bool) -> (Motion, f64) {
+    let (motion, t) = if node { node_on_triangle(dice) } else { edge_on_edge(dice) };
+    (elsewhere(dice, motion), t)
 }
 
 /// Anything: random points and paths, one in three nearly flat, nearly touching or nearly parallel; any
@@ -137,13 +142,12 @@ fn a_million_motions_and_no_impact_is_missed_or_found_too_late() {
         let node = trial % 2 == 0;
         let (motion, time) = match trial % 5 {
             0 | 1 => {
-                let (motion, t) =
-                    if node { node_hits_triangle(&mut dice) } else { edge_hits_edge(&mut dice) };
+                let (motion, t) = touching(&mut dice, node);
                 exactly += 1;
                 (motion, Some(t))
             }
             2 => {
-                let motion = if node { node_hits_triangle(&mut dice) } else { edge_hits_edge(&mut dice) }.0;
+                let motion = touching(&mut dice, node).0;
                 (nudged(&mut dice, motion), None)
             }
             _ => (anything(&mut dice), None),
@@ -232,6 +236,21 @@ fn on_a_grid_integer_arithmetic_finds_no_impact_that_filter_or_certifier_deny() 
     }
     // On a grid this coarse a miss is a clear miss.
     assert!(hits > 1_000 && misses > 1_000 && doubts == 0, "{hits} {misses} {doubts}");
+}
+
+/// The oracle itself: motions built to touch, on a fine grid made whole.
+#[test]
+fn integer_arithmetic_sees_every_contact_that_was_built_in() {
+    let mut dice = Dice(25);
+    let whole = |m: Motion| m.map(|path| Path { from: 4096.0 * path.from, to: 4096.0 * path.to });
+    for _ in 0..1_000 {
+        let m = whole(node_on_triangle(&mut dice).0);
+        let (p, abc) = triangle(&m);
+        assert!(exact::node_meets_triangle(&exact::node_triangle(p, abc)), "{m:?}");
+        let m = whole(edge_on_edge(&mut dice).0);
+        let (ab, cd) = edges(&m);
+        assert!(exact::edge_meets_edge(&exact::edge_edge(ab, cd)), "{m:?}");
+    }
 }
 
 /// Times against the roots of the coplanarity cubic, as the sheet of the search has them.
