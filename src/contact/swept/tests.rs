@@ -199,7 +199,7 @@ fn a_million_motions_and_no_impact_is_missed_or_found_too_late() {
 fn on_a_grid_integer_arithmetic_finds_no_impact_that_filter_or_certifier_deny() {
     let mut dice = Dice(22);
     let sweep = Sweep::default();
-    let (mut hits, mut misses, mut doubts) = (0, 0, 0);
+    let (mut hits, mut misses, mut doubts, mut boxed) = (0, 0, 0, 0);
     for trial in 0..10_000 {
         let n = [1, 2, 4, 8][trial % 4];
         let mut m: Motion = std::array::from_fn(|_| Path { from: dice.grid(n), to: dice.grid(n) });
@@ -232,10 +232,12 @@ fn on_a_grid_integer_arithmetic_finds_no_impact_that_filter_or_certifier_deny() 
         } else {
             misses += 1;
             doubts += both.is_some() as u32;
+            boxed += (alone != Verdict::Clear) as u32;
         }
     }
     // On a grid this coarse a miss is a clear miss.
-    assert!(hits > 1_000 && misses > 1_000 && doubts == 0, "{hits} {misses} {doubts}");
+    assert!(hits > 1_000 && misses > 1_000, "{hits} {misses}");
+    assert!(doubts == 0 && boxed == 0, "{doubts} {boxed}");
 }
 
 /// The oracle itself: motions built to touch, on a fine grid made whole.
@@ -253,26 +255,41 @@ fn integer_arithmetic_sees_every_contact_that_was_built_in() {
     }
 }
 
-/// Times against the roots of the coplanarity cubic, as the sheet of the search has them.
+/// Times against the roots of the coplanarity cubic. A reported time keeps up to a tenth of the gap.
 #[test]
-fn impacts_are_found_at_nine_tenths_of_the_way_or_later() {
+fn impacts_are_reported_after_most_of_the_way_and_nothing_else_is() {
     let mut dice = Dice(23);
     let sweep = Sweep::default();
     let mut shares = Vec::new();
-    while shares.len() < 2_000 {
+    let mut invented = 0;
+    for trial in 0..40_000 {
         let m: Motion = std::array::from_fn(|_| {
             let from = dice.point(1.0);
             Path { from, to: from + dice.point(1.0) }
         });
-        let (p, abc) = triangle(&m);
-        if let Some(t) = exact::proven_node_triangle(&exact::node_triangle(p, abc)) {
-            let found = node_triangle(p, abc, &sweep).expect("an impact");
-            assert!(found <= t * (1.0 + 1e-12));
-            shares.push(found / t);
+        let (hit, first, decided) = if trial % 2 == 0 {
+            let (p, abc) = triangle(&m);
+            let hit = exact::proven_node_triangle(&exact::node_triangle(p, abc));
+            (hit, node_triangle(p, abc, &sweep), inclusion::node_triangle(p, abc, &sweep))
+        } else {
+            let (ab, cd) = edges(&m);
+            let hit = exact::proven_edge_edge(&exact::edge_edge(ab, cd));
+            (hit, edge_edge(ab, cd, &sweep), inclusion::edge_edge(ab, cd, &sweep))
+        };
+        match hit {
+            Some(t) => {
+                let found = first.expect("an impact");
+                assert!(found <= t * (1.0 + 1e-12));
+                shares.push(found / t);
+            }
+            None => invented += decided.is_some() as usize,
         }
     }
     shares.sort_by(f64::total_cmp);
-    assert!(shares[shares.len() / 2] > 0.85, "{}", shares[shares.len() / 2]);
+    let median = shares[shares.len() / 2];
+    assert!(shares.len() > 1_000 && median > 0.85, "{} {median}", shares.len());
+    // Nearer than 1e-6 of the scene, or grazing beyond the reach of a proof: a few in a million.
+    assert!(invented <= 2, "{invented}");
 }
 
 /// The gap that is left at the reported time lies between half of `keep` and, unless time ran out, `keep`.
