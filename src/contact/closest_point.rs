@@ -2,9 +2,9 @@
 //!
 //! | facet | how                                                              |
 //! |-------|------------------------------------------------------------------|
-//! | seg2  | `t = clamp((y−a)·(b−a) / |b−a|², 0, 1)`                          |
+//! | seg2  | `t = clamp((y−a)·(b−a) / ‖b−a‖², 0, 1)`                          |
 //! | tri3  | walk over the seven Voronoi regions (Ericson 2004)               |
-//! | quad4 | Newton on `½|S(ξ,η) − y|²` in the box, against its four edges    |
+//! | quad4 | Newton on `½‖S(ξ,η) − y‖²` in the box, against its four edges    |
 //! | edges | interior solution over the unit square, against four projections |
 //!
 //! Every answer is a point of the facet, as weights on its corners that are ≥ 0 and add up to 1, so a

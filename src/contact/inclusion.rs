@@ -35,7 +35,7 @@ pub struct Inclusion {
 
 impl Default for Inclusion {
     fn default() -> Inclusion {
-        Inclusion { min_separation: 0.0, tolerance: 1e-6, max_boxes: 4096, earliest: false }
+        Inclusion { min_separation: 0.0, tolerance: 1e-9, max_boxes: 4096, earliest: false }
     }
 }
 

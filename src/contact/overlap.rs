@@ -5,13 +5,16 @@
 //! Triangles may be coplanar, needles, or without area.
 //!
 //! The guarantee ends where products of three coordinates underflow or overflow (below 1e-100 or above 1e100,
-//! say). Boxes are compared first, without rounding.
+//! say). Boxes are compared first, without rounding. What is not a number overlaps everything.
 
 use crate::math::Vec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
 /// Do the triangles share a point?
 pub fn triangle_triangle(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
+    if !finite(a) || !finite(b) {
+        return true;
+    }
     if !boxes_meet(a, b) {
         return false;
     }
@@ -27,12 +30,18 @@ pub fn triangle_triangle(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
 
 /// Does the segment from `p` to `q` meet the triangle?
 pub fn segment_triangle(p: &Vec3, q: &Vec3, t: &[Vec3; 3]) -> bool {
+    if !finite(&[*p, *q]) || !finite(t) {
+        return true;
+    }
     let above = |x: &Vec3| side(&t[0], &t[1], &t[2], x);
     boxes_meet(&[*p, *q], t) && crosses([p, q], [above(p), above(q)], t)
 }
 
 /// Do the segments p–q and r–s share a point?
 pub fn segment_segment(p: &Vec3, q: &Vec3, r: &Vec3, s: &Vec3) -> bool {
+    if !finite(&[*p, *q, *r, *s]) {
+        return true;
+    }
     let pair = [[p, q], [r, s]];
     if !boxes_meet(&[*p, *q], &[*r, *s]) || side(p, q, r, s) != 0 {
         return false;
@@ -78,6 +87,10 @@ fn in_plane(p: &Vec3, q: &Vec3, t: &[Vec3; 3]) -> bool {
 
 fn apart(sides: &[i32; 3]) -> bool {
     *sides == [1; 3] || *sides == [-1; 3]
+}
+
+fn finite(x: &[Vec3]) -> bool {
+    x.iter().all(|p| p.iter().all(|v| v.is_finite()))
 }
 
 fn boxes_meet(a: &[Vec3], b: &[Vec3]) -> bool {
@@ -225,5 +238,16 @@ mod tests {
         let beside = [e(5.0, 4.0), e(8.0, 1.0), e(6.0, 6.0)];
         assert!(triangle_triangle(&outer, &inner) && triangle_triangle(&inner, &outer));
         assert!(!triangle_triangle(&outer, &beside));
+    }
+
+    #[test]
+    fn what_is_not_a_number_overlaps_everything() {
+        let here = [Vec3::zeros(), Vec3::x(), Vec3::y()];
+        for bad in [f64::NAN, f64::INFINITY] {
+            let lost = [Vec3::new(9.0, bad, 9.0), Vec3::new(9.0, 9.0, 9.0), Vec3::new(8.0, 9.0, 9.0)];
+            assert!(triangle_triangle(&here, &lost) && triangle_triangle(&lost, &here));
+            assert!(segment_triangle(&lost[0], &lost[1], &here));
+            assert!(segment_segment(&here[0], &here[1], &lost[0], &lost[1]));
+        }
     }
 }

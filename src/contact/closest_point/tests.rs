@@ -291,3 +291,14 @@ fn a_facet_looks_the_same_at_any_scale() {
         );
     }
 }
+
+#[test]
+fn what_is_not_a_number_comes_back_in_finite_time() {
+    let bad = Vec3::new(f64::NAN, f64::INFINITY, 1.0);
+    let x = [Vec3::zeros(), Vec3::x(), Vec3::new(1.0, 1.0, 0.3), Vec3::y()];
+    quad4(&bad, &x);
+    quad4(&x[0], &[x[0], bad, x[2], x[3]]);
+    tri3(&bad, &x[0], &x[1], &x[2]);
+    tri3(&x[0], &bad, &x[1], &x[2]);
+    edge_edge(&x[0], &x[1], &bad, &x[2]);
+}
