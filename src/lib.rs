@@ -7,6 +7,7 @@ pub mod math;
 pub mod mesh;
 pub mod material;
 pub mod element;
+pub mod contact;
 pub mod model;
 pub mod method;
 pub mod run;
