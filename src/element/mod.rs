@@ -16,6 +16,8 @@ pub mod solid;
 pub mod stable_step;
 pub mod tangent;
 pub mod tet4;
+#[cfg(test)]
+mod tests;
 pub mod tri3;
 
 use crate::math::Vec3;
