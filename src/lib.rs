@@ -9,4 +9,5 @@ pub mod material;
 pub mod element;
 pub mod model;
 pub mod method;
+pub mod run;
 pub mod output;

@@ -147,6 +147,8 @@ pub trait Block: Send + Sync {
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
     /// Mass per reference volume [kg/m³].
     fn density(&self) -> f64;
+    /// Bytes held.
+    fn bytes(&self) -> usize;
     /// Operations of the force kernel per element, counted.
     fn flops(&self) -> u64;
 }

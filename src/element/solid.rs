@@ -395,6 +395,10 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         self.law.density()
     }
 
+    fn bytes(&self) -> usize {
+        self.connectivity.len() * 4 + self.steps.len() * 8 + self.patches.bytes()
+    }
+
     fn flops(&self) -> u64 {
         Count::take();
         let reference = self.gather_one(0, |n| Vec3::new(n as f64, (n * n) as f64, 1.0));

@@ -16,6 +16,7 @@
 
 pub mod check;
 pub mod error;
+pub mod gmsh;
 pub mod place;
 pub mod shape;
 pub mod shape_functions;

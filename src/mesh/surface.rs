@@ -1,6 +1,6 @@
 //! Where a body can touch: facets, edges and nodes of its boundary, oriented outwards.
 //!
-//! A side of a cell that no other cell shares is a facet. Its nodes run as in [`CellKind::sides`](super::CellKind::sides), so the
+//! A side of a cell that no other cell shares is a facet. Its nodes run as in [`CellKind::sides`], so the
 //! normal of a mesh with positive cells points out of the body: right-hand rule in 3D, tangent turned by −90°
 //! in 2D (plane cells are solids here, with segments as boundary). Facets stand in the order of their sides
 //! and edges in the order of their nodes, whatever the way they were found.
@@ -9,7 +9,7 @@
 //!
 //! Read by `contact`; `mesh::shape` uses it to wrap layers around a core.
 
-use super::{Mesh, Side};
+use super::{CellKind, Mesh, Side};
 
 /// Stands for "no facet" in [`Edge::facets`] (the rim of an open surface).
 pub const NONE: u32 = u32::MAX;
@@ -98,20 +98,9 @@ fn single_sides(mesh: &Mesh) -> Vec<Side> {
 /// Calls `visit` with pairs of cells that lie on the same side of a common side: neighbours run through it in
 /// opposite senses, so one of the two is double or overlaps. Node ids must be in range.
 pub(super) fn for_each_overlap(mesh: &Mesh, mut visit: impl FnMut(Side, Side)) {
-    // A side seen from its smallest node: does the next node have a smaller id than the one before?
-    let sense = |side: Side| {
-        let mut nodes = [NONE; 4];
-        let mut count = 0;
-        for node in mesh.side_nodes(side) {
-            nodes[count] = node;
-            count += 1;
-        }
-        let first = (0..count).min_by_key(|&k| nodes[k]).unwrap_or(0);
-        match count {
-            0 | 1 => side.side == 0,
-            2 => first == 0,
-            _ => nodes[(first + 1) % count] < nodes[(first + count - 1) % count],
-        }
+    let sense = |side: Side| match mesh.cells[side.cells as usize].kind {
+        CellKind::Bar2 => side.side == 0,
+        _ => sense(mesh.side_nodes(side)),
     };
     for_each_place(mesh, |sides| {
         for (i, a) in sides.iter().enumerate().skip(1) {
@@ -120,6 +109,31 @@ pub(super) fn for_each_overlap(mesh: &Mesh, mut visit: impl FnMut(Side, Side)) {
             }
         }
     });
+}
+
+/// Orientation of a side, the same from whichever node it is read: opposite for the two cells that share it.
+/// From its smallest node, does a side run to the smaller neighbour first; does a segment run upwards?
+pub(super) fn sense(nodes: impl Iterator<Item = u32>) -> bool {
+    let mut list = [NONE; 4];
+    let mut count = 0;
+    for (slot, node) in list.iter_mut().zip(nodes) {
+        *slot = node;
+        count += 1;
+    }
+    let first = (0..count).min_by_key(|&k| list[k]).unwrap_or(0);
+    match count {
+        0..=2 => first == 0,
+        _ => list[(first + 1) % count] < list[(first + count - 1) % count],
+    }
+}
+
+/// Nodes of a side in ascending order, padded with [`NONE`]: the same for all who share it.
+pub(super) fn key(nodes: impl Iterator<Item = u32>) -> [u32; 4] {
+    let mut key = [NONE; 4];
+    for (slot, node) in key.iter_mut().zip(nodes) {
+        *slot = node;
+    }
+    ascending(key)
 }
 
 /// Calls `visit` with the sides on each set of nodes: one on the boundary, two between cells.
@@ -151,7 +165,7 @@ fn for_each_place(mesh: &Mesh, mut visit: impl FnMut(&[Entry])) {
 }
 
 /// Calls `visit` with the ascending nodes (padded with [`NONE`]) of every side of every cell of `dimension`.
-fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut([u32; 4], Side)) {
+pub(super) fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut([u32; 4], Side)) {
     for (c, cells) in mesh.cells.iter().enumerate() {
         if cells.kind.dimension() != dimension {
             continue;
@@ -159,11 +173,8 @@ fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut([u32; 4], 
         let sides = cells.kind.sides();
         for (i, cell) in cells.nodes.chunks_exact(cells.kind.nodes()).enumerate() {
             for (s, local) in sides.iter().enumerate() {
-                let mut nodes = [NONE; 4];
-                for (node, &k) in nodes.iter_mut().zip(local.iter()) {
-                    *node = cell[k as usize];
-                }
-                visit(ascending(nodes), Side { cells: c as u32, cell: i as u32, side: s as u8 });
+                let nodes = key(local.iter().map(|&k| cell[k as usize]));
+                visit(nodes, Side { cells: c as u32, cell: i as u32, side: s as u8 });
             }
         }
     }

@@ -24,6 +24,8 @@ pub enum RecordError {
     Missing(String),
     #[error("the array `{name}` of the record has {found} entries; this model needs {needed}")]
     Length { name: String, found: usize, needed: usize },
+    #[error("what was written before does not fit the record: {0}")]
+    Outside(String),
 }
 
 impl Record {
