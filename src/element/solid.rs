@@ -6,10 +6,10 @@
 
 use super::patch::{Patches, Record, Scratch};
 use super::{Block, Element, Pass, PointState, PointStress, Positions, stable_step, tangent};
-use crate::material::{Material, cauchy_stress, von_mises};
+use crate::material::{Material, von_mises};
 use crate::math::lane::{Count, Lane, MAX_WIDTH, Simd};
 use crate::math::tensor::{
-    Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
+    INDEX, Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
     plus_identity, scale, small_strain,
 };
 use crate::math::{Mat3, Vec3};
@@ -327,12 +327,19 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         let shape = E::shape(&self.gather_one(element, |n| positions.reference[n]));
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
         let gradient = E::gradient(&shape, &u);
-        (0..E::POINTS)
-            .map(|q| {
-                let h = self.point_kinematics(&shape, &gradient, q).1;
-                (Mat3::identity() + Mat3::from_fn(|i, j| h[i][j])).determinant()
-            })
-            .fold(f64::INFINITY, |a, b| if b.is_nan() { b } else { a.min(b) })
+        let mut smallest = f64::INFINITY;
+        for q in 0..E::POINTS {
+            let (strain, h, _) = self.point_kinematics(&shape, &gradient, q);
+            let mut state = [0.0; MAX_STATE];
+            let det_f = (Mat3::identity() + to_mat3(&h)).determinant();
+            if !(det_f.is_finite() && self.law.respond(&strain, &mut state[..M::STATE]).0.is_finite()) {
+                return f64::NAN;
+            }
+            if !M::SMALL_STRAIN {
+                smallest = smallest.min(det_f);
+            }
+        }
+        smallest
     }
 
     fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]) {
@@ -384,9 +391,18 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         let mut state = [0.0; MAX_STATE];
         for q in 0..E::POINTS {
             let (strain, h, volume) = self.point_kinematics(&shape, &gradient, q);
-            let s = self.law.respond(&strain, &mut state[q * M::STATE..(q + 1) * M::STATE]).1;
-            let f = Mat3::identity() + Mat3::from_fn(|i, j| h[i][j]);
-            let cauchy = if M::SMALL_STRAIN { s } else { cauchy_stress(&f, &s) };
+            let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
+            let full_strain = self.law.full_strain(&strain, point_state);
+            let s = self.law.respond(&strain, point_state).1;
+            let cauchy = if M::SMALL_STRAIN {
+                s
+            } else {
+                // F S Fᵀ / J, where J counts the stretch across a plate or bar that F does not have
+                let (f, s) = (Mat3::identity() + to_mat3(&h), to_mat3(&full(&s)));
+                let c = Mat3::identity() + 2.0 * to_mat3(&full(&full_strain));
+                let sigma = f * s * f.transpose() / c.determinant().sqrt();
+                INDEX.map(|(i, j)| sigma[(i, j)])
+            };
             visit(PointStress { cauchy, von_mises: von_mises(&cauchy), volume });
         }
     }
@@ -410,6 +426,10 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         self.kernel::<Count, false>(&on_count, &on_count, &mut state[..E::POINTS * M::STATE]);
         Count::take()
     }
+}
+
+fn to_mat3(a: &Matrix<f64>) -> Mat3 {
+    Mat3::from_fn(|i, j| a[i][j])
 }
 
 /// Volume (without the section) and shape functions at the points that integrate mass.
