@@ -6,3 +6,4 @@
 pub mod math;
 pub mod mesh;
 pub mod output;
+pub mod look;
