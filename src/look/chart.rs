@@ -106,8 +106,13 @@ fn widened(panel: &Panel) -> (f64, f64) {
     if lo == hi {
         return (-1.0, 1.0);
     }
-    let room = 0.06 * (hi - lo);
-    (if lo == 0.0 { lo } else { lo - room }, if hi == 0.0 { hi } else { hi + room })
+    // Ends on round numbers: the axis says how far it reaches.
+    let step = axis::round_step((hi - lo) / wanted_ticks(panel) as f64);
+    ((lo / step + 1e-6).floor() * step, (hi / step - 1e-6).ceil() * step)
+}
+
+fn wanted_ticks(panel: &Panel) -> usize {
+    ((panel.height / 40.0) as usize).clamp(3, 6)
 }
 
 impl Figure<'_> {
@@ -120,11 +125,8 @@ impl Figure<'_> {
         let label_room = self
             .panels
             .iter()
-            .flat_map(|p| {
-                let rings = p.references.iter().map(|_| "reference");
-                p.curves.iter().map(|c| c.label.as_str()).chain(rings)
-            })
-            .map(|l| font::width(l, TEXT, Weight::SemiBold))
+            .flat_map(|p| &p.curves)
+            .map(|c| font::width(&c.label, TEXT, Weight::SemiBold))
             .fold(0.0, f64::max);
         let left = MARGIN + tick_room + 8.0;
         let right = WIDTH - MARGIN - label_room - LABEL_GAP;
@@ -157,13 +159,17 @@ impl Figure<'_> {
             let behind = MARGIN + font::width(&panel.heading, TEXT, Weight::SemiBold) + 6.0;
             d.text([behind, top - 10.0], unit, TEXT, Anchor::Start, Paint::SoftInk);
 
+            if let Some(r) = panel.references.first() {
+                reference_key(&mut d, r, top - 10.0);
+            }
+
+            for &t in &time_ticks {
+                grid_line(&mut d, [x.at(t), top], [x.at(t), top + panel.height], false, format!("x={t:e}"));
+            }
             for (&v, label) in ticks.iter().zip(labels) {
                 grid_line(&mut d, [left, y.at(v)], [right, y.at(v)], v == 0.0, format!("y={v:e}"));
                 let base = y.at(v) + TEXT * font::CAP_HEIGHT / 2.0;
                 d.text([left - 8.0, base], label, TEXT, Anchor::End, Paint::SoftInk);
-            }
-            for &t in &time_ticks {
-                grid_line(&mut d, [x.at(t), top], [x.at(t), top + panel.height], false, format!("x={t:e}"));
             }
             for reference in panel.references.iter().filter(|r| r.x.len() > MANY_POINTS) {
                 d.items.push(reference_line(reference, &x, &y));
@@ -180,7 +186,7 @@ impl Figure<'_> {
             for reference in panel.references.iter().filter(|r| r.x.len() <= MANY_POINTS) {
                 d.items.extend(reference_rings(reference, &x, &y));
             }
-            end_labels(&mut d, panel, &x, &y, right);
+            end_labels(&mut d, panel, &y, right);
             top += panel.height + PANEL_GAP;
         }
 
@@ -249,8 +255,7 @@ fn vertical_axis(panel: &Panel, (lo, hi): (f64, f64)) -> (i32, Vec<f64>, Vec<Str
         let labels = powers.iter().map(|&p| axis::times_ten(p).replace('×', "")).collect();
         return (0, powers.iter().map(|&p| 10_f64.powi(p)).collect(), labels);
     }
-    let wanted = ((panel.height / 38.0) as usize).clamp(2, 6);
-    let ticks = axis::ticks(lo, hi, wanted);
+    let ticks = axis::ticks(lo, hi, wanted_ticks(panel));
     let power = axis::thousands(lo.abs().max(hi.abs()));
     let labels = axis::labels(&ticks, power);
     (power, ticks, labels)
@@ -291,31 +296,36 @@ fn reference_rings<'a>(r: &'a Reference, x: &'a Scale, y: &'a Scale) -> impl Ite
     })
 }
 
+/// Says what rings, or the dashed line, stand for; right above the panel.
+fn reference_key(d: &mut Drawing, r: &Reference, base: f64) {
+    let right = WIDTH - MARGIN;
+    d.text([right, base], "reference", TEXT, Anchor::End, Paint::SoftInk);
+    let x = right - font::width("reference", TEXT, Weight::Regular) - 9.0;
+    let y = base - TEXT * font::CAP_HEIGHT / 2.0;
+    if r.x.len() > MANY_POINTS {
+        let points = vec![[x - 18.0, y], [x, y]];
+        let dash = Some([5.0, 4.0]);
+        d.items.push(Item::Stroke { points, width: 1.6, paint: Paint::SoftInk, dash, name: None });
+    } else {
+        let rim = Paint::Fixed(r.colour);
+        d.items.push(Item::Disc { at: [x, y], radius: 3.6, fill: Paint::Paper, rim, rim_width: 1.6, name: None });
+    }
+}
+
 /// Labels at the ends of the curves, pushed apart until none touches another.
-fn end_labels(d: &mut Drawing, panel: &Panel, x: &Scale, y: &Scale, right: f64) {
+fn end_labels(d: &mut Drawing, panel: &Panel, y: &Scale, right: f64) {
     struct Label<'a> {
         text: &'a str,
         paint: Paint,
         end: f64,
         at: f64,
-        line: bool,
     }
     let mut labels: Vec<Label> = Vec::new();
     for curve in panel.curves.iter().filter(|c| !c.label.is_empty()) {
         let Some(&v) = curve.y.iter().rev().find(|v| v.is_finite() && (!panel.logarithmic || **v > 0.0)) else {
             continue;
         };
-        labels.push(Label { text: &curve.label, paint: curve.paint, end: y.at(v), at: y.at(v), line: true });
-    }
-    if let Some(r) = panel.references.first() {
-        let v = r.y.last().copied().unwrap_or(y.lo);
-        labels.push(Label {
-            text: "reference",
-            paint: Paint::SoftInk,
-            end: y.at(v),
-            at: y.at(v),
-            line: r.x.last().is_some_and(|&t| x.at(t) > right - 2.0),
-        });
+        labels.push(Label { text: &curve.label, paint: curve.paint, end: y.at(v), at: y.at(v) });
     }
     labels.sort_by(|a, b| a.end.total_cmp(&b.end));
     let gap = TEXT * 1.2;
@@ -345,7 +355,7 @@ fn end_labels(d: &mut Drawing, panel: &Panel, x: &Scale, y: &Scale, right: f64) 
         i = j + 1;
     }
     for l in labels {
-        if l.line && (l.at - l.end).abs() > 1.5 {
+        if (l.at - l.end).abs() > 1.5 {
             let points = vec![[right + 2.0, l.end], [right + LABEL_GAP - 4.0, l.at]];
             d.items.push(Item::Stroke { points, width: 1.0, paint: l.paint, dash: None, name: None });
         }

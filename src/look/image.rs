@@ -4,7 +4,9 @@ use super::colour::Rgba;
 use super::draw::Point;
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io;
+use std::rc::Rc;
 
 /// Rows from the top, sRGB with straight alpha.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,7 +153,7 @@ impl Image {
 
     /// The bytes of a PNG file.
     pub fn png(&self) -> io::Result<Vec<u8>> {
-        apng(std::slice::from_ref(self), 1.0)
+        png_of(self)
     }
 }
 
@@ -202,90 +204,173 @@ fn edge_area(area: &mut [f32], w: usize, h: usize, a: [f32; 2], b: [f32; 2]) {
     }
 }
 
-/// The bytes of a PNG; with several images an animation of `fps` images a second, for ever.
-pub fn apng(images: &[Image], fps: f64) -> io::Result<Vec<u8>> {
-    let Some(first) = images.first() else { return Ok(Vec::new()) };
-    let opaque = images.iter().all(Image::opaque);
+/// The bytes of a PNG file that holds one image.
+fn png_of(image: &Image) -> io::Result<Vec<u8>> {
+    let opaque = image.opaque();
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, first.width as u32, first.height as u32);
+    let mut encoder = png::Encoder::new(&mut bytes, image.width as u32, image.height as u32);
     encoder.set_color(if opaque { png::ColorType::Rgb } else { png::ColorType::Rgba });
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(if images.len() > 1 { png::Compression::Fast } else { png::Compression::Balanced });
-    if images.len() > 1 {
-        encoder.set_animated(images.len() as u32, 0).map_err(io::Error::other)?;
-        encoder.set_frame_delay(1000, (fps * 1000.0).clamp(1.0, 65535.0) as u16).map_err(io::Error::other)?;
-    }
+    encoder.set_compression(png::Compression::Balanced);
     let mut writer = encoder.write_header().map_err(io::Error::other)?;
-    for image in images {
-        let data = if opaque { Cow::Owned(image.rgb()) } else { Cow::Borrowed(&image.data) };
-        writer.write_image_data(&data).map_err(io::Error::other)?;
-    }
+    let data = if opaque { Cow::Owned(image.rgb()) } else { Cow::Borrowed(&image.data) };
+    writer.write_image_data(&data).map_err(io::Error::other)?;
     writer.finish().map_err(io::Error::other)?;
     Ok(bytes)
+}
+
+/// Bytes that stay within reach while an encoder holds them.
+#[derive(Clone, Default)]
+pub struct Sink(Rc<RefCell<Vec<u8>>>);
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file of moving pictures in the making; it repeats for ever.
+///
+/// Images are taken in batches and kept compressed, so that a long animation fits into memory.
+pub enum Animation {
+    Png { writer: Box<png::Writer<Sink>>, bytes: Sink },
+    Gif(Box<Gif>),
+}
+
+impl Animation {
+    /// An animated PNG of `count` images.
+    pub fn png(width: usize, height: usize, count: usize, fps: f64) -> io::Result<Animation> {
+        let bytes = Sink::default();
+        let mut encoder = png::Encoder::new(bytes.clone(), width as u32, height as u32);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Fast);
+        encoder.set_animated(count as u32, 0).map_err(io::Error::other)?;
+        let milliseconds = (1000.0 / fps).round().clamp(1.0, 65535.0) as u16;
+        encoder.set_frame_delay(milliseconds, 1000).map_err(io::Error::other)?;
+        let writer = Box::new(encoder.write_header().map_err(io::Error::other)?);
+        Ok(Animation::Png { writer, bytes })
+    }
+
+    /// A GIF with a palette that suits `samples`.
+    pub fn gif(samples: &[Image], fps: f64) -> Animation {
+        Animation::Gif(Box::new(Gif::new(samples, fps)))
+    }
+
+    /// The next images, in order, all of one size.
+    pub fn add(&mut self, images: &[Image]) -> io::Result<()> {
+        match self {
+            Animation::Png { writer, .. } => {
+                for image in images {
+                    writer.write_image_data(&image.data).map_err(io::Error::other)?;
+                }
+            }
+            Animation::Gif(gif) => gif.add(images),
+        }
+        Ok(())
+    }
+
+    /// The bytes of the file.
+    pub fn finish(self) -> io::Result<Vec<u8>> {
+        match self {
+            Animation::Png { writer, bytes } => {
+                writer.finish().map_err(io::Error::other)?;
+                Ok(bytes.0.take())
+            }
+            Animation::Gif(gif) => gif.finish(),
+        }
+    }
 }
 
 /// Bits of a channel that tell colours apart when a palette is looked up.
 const BITS: u32 = 5;
 
-/// The bytes of an animated GIF, for ever. One palette serves all images, and an image stores only
-/// what changed; paper that is transparent becomes white.
-pub fn gif(images: &[Image], fps: f64) -> io::Result<Vec<u8>> {
-    let Some(first) = images.first() else { return Ok(Vec::new()) };
-    let palette = palette(images);
-    let nearest = lookup(&palette);
-    let clear = palette.len() as u8;
-    let mut table: Vec<u8> = palette.iter().flatten().copied().collect();
-    table.extend([0, 0, 0]);
+/// One palette serves all images, and an image stores only what changed; paper that is transparent
+/// becomes white.
+pub struct Gif {
+    palette: Vec<[u8; 3]>,
+    nearest: Vec<u8>,
+    delay: u16,
+    width: usize,
+    height: usize,
+    last: Option<Vec<u8>>,
+    frames: Vec<gif::Frame<'static>>,
+}
 
-    let indexed: Vec<Vec<u8>> = images
-        .par_iter()
-        .map(|image| {
-            image.data.chunks_exact(4).map(|p| nearest[bucket(over_white(p))]).collect()
-        })
-        .collect();
-    let delay = (100.0 / fps).round().clamp(2.0, 6000.0) as u16;
-    let (width, height) = (first.width, first.height);
-    let frames: Vec<gif::Frame<'static>> = (0..indexed.len())
-        .into_par_iter()
-        .map(|i| {
-            let now = &indexed[i];
-            let (x0, y0, x1, y1) = match i.checked_sub(1) {
-                Some(before) => changed(&indexed[before], now, width),
-                None => (0, 0, width, height),
-            };
-            let mut buffer = Vec::with_capacity((x1 - x0) * (y1 - y0));
-            for y in y0..y1 {
-                for x in x0..x1 {
-                    let at = y * width + x;
-                    let same = i > 0 && indexed[i - 1][at] == now[at];
-                    buffer.push(if same { clear } else { now[at] });
-                }
-            }
-            let mut frame = gif::Frame {
-                delay,
-                dispose: gif::DisposalMethod::Keep,
-                transparent: Some(clear),
-                left: x0 as u16,
-                top: y0 as u16,
-                width: (x1 - x0) as u16,
-                height: (y1 - y0) as u16,
-                buffer: Cow::Owned(buffer),
-                ..gif::Frame::default()
-            };
-            frame.make_lzw_pre_encoded();
-            frame
-        })
-        .collect();
-
-    let mut bytes = Vec::new();
-    let mut encoder =
-        gif::Encoder::new(&mut bytes, width as u16, height as u16, &table).map_err(io::Error::other)?;
-    encoder.set_repeat(gif::Repeat::Infinite).map_err(io::Error::other)?;
-    for frame in &frames {
-        encoder.write_lzw_pre_encoded_frame(frame).map_err(io::Error::other)?;
+impl Gif {
+    fn new(samples: &[Image], fps: f64) -> Gif {
+        let palette = palette(samples);
+        Gif {
+            nearest: lookup(&palette),
+            palette,
+            delay: (100.0 / fps).round().clamp(2.0, 6000.0) as u16,
+            width: samples.first().map_or(1, |i| i.width),
+            height: samples.first().map_or(1, |i| i.height),
+            last: None,
+            frames: Vec::new(),
+        }
     }
-    drop(encoder);
-    Ok(bytes)
+
+    fn add(&mut self, images: &[Image]) {
+        let clear = self.palette.len() as u8;
+        let mut indexed: Vec<Vec<u8>> = images
+            .par_iter()
+            .map(|i| i.data.chunks_exact(4).map(|p| self.nearest[bucket(over_white(p))]).collect())
+            .collect();
+        let frames: Vec<gif::Frame<'static>> = (0..indexed.len())
+            .into_par_iter()
+            .map(|i| {
+                let now = &indexed[i];
+                let before = match i.checked_sub(1) {
+                    Some(j) => Some(&indexed[j]),
+                    None => self.last.as_ref(),
+                };
+                let (x0, y0, x1, y1) =
+                    before.map_or((0, 0, self.width, self.height), |b| changed(b, now, self.width));
+                let mut buffer = Vec::with_capacity((x1 - x0) * (y1 - y0));
+                for y in y0..y1 {
+                    for at in y * self.width + x0..y * self.width + x1 {
+                        let same = before.is_some_and(|b| b[at] == now[at]);
+                        buffer.push(if same { clear } else { now[at] });
+                    }
+                }
+                let mut frame = gif::Frame {
+                    delay: self.delay,
+                    dispose: gif::DisposalMethod::Keep,
+                    transparent: Some(clear),
+                    left: x0 as u16,
+                    top: y0 as u16,
+                    width: (x1 - x0) as u16,
+                    height: (y1 - y0) as u16,
+                    buffer: Cow::Owned(buffer),
+                    ..gif::Frame::default()
+                };
+                frame.make_lzw_pre_encoded();
+                frame
+            })
+            .collect();
+        self.frames.extend(frames);
+        self.last = indexed.pop().or(self.last.take());
+    }
+
+    fn finish(self) -> io::Result<Vec<u8>> {
+        let mut table: Vec<u8> = self.palette.iter().flatten().copied().collect();
+        table.extend([0, 0, 0]);
+        let mut bytes = Vec::new();
+        let mut encoder = gif::Encoder::new(&mut bytes, self.width as u16, self.height as u16, &table)
+            .map_err(io::Error::other)?;
+        encoder.set_repeat(gif::Repeat::Infinite).map_err(io::Error::other)?;
+        for frame in &self.frames {
+            encoder.write_lzw_pre_encoded_frame(frame).map_err(io::Error::other)?;
+        }
+        drop(encoder);
+        Ok(bytes)
+    }
 }
 
 /// The smallest box around all changed pixels, at least one pixel.
@@ -316,10 +401,8 @@ fn bucket([r, g, b]: [u8; 3]) -> usize {
 fn palette(images: &[Image]) -> Vec<[u8; 3]> {
     // Sum of red, green, blue and count per bucket.
     let empty = || vec![[0_u64; 4]; 1 << (3 * BITS)];
-    let step = (images.len() / 24).max(1);
     let sums = images
         .par_iter()
-        .step_by(step)
         .fold(empty, |mut sums, image| {
             for p in image.data.chunks_exact(4) {
                 let c = over_white(p);
@@ -457,7 +540,10 @@ mod tests {
                 image
             })
             .collect();
-        let bytes = gif(&images, 10.0).unwrap();
+        let mut animation = Animation::gif(&images, 10.0);
+        animation.add(&images[..2]).unwrap();
+        animation.add(&images[2..]).unwrap();
+        let bytes = animation.finish().unwrap();
         let mut options = gif::DecodeOptions::new();
         options.set_color_output(gif::ColorOutput::RGBA);
         let mut decoder = options.read_info(io::Cursor::new(bytes)).unwrap();

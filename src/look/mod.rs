@@ -8,9 +8,11 @@
 //! | `folder` | history, summary, reference points |
 //! | `axis`, `chart`, `plot` | ticks, panels of curves, the figures of a run |
 //! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
-//! | `scene`, `camera`, `raster`, `render` | surfaces of a frame, where to stand, triangles to pixels, pictures |
+//! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
+//! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
 
 mod axis;
+mod camera;
 mod chart;
 pub mod colour;
 pub mod draw;
@@ -18,9 +20,16 @@ mod folder;
 mod font;
 pub mod image;
 pub mod plot;
+mod overlay;
+mod raster;
+pub mod render;
+mod scene;
 
+pub use camera::View;
 pub use colour::Theme;
 pub use plot::{PlotOptions, plot};
+pub use render::{ColourBy, RenderOptions, Select, picture, render};
+pub use scene::Cut;
 
 use crate::output::pvd::PvdError;
 use crate::output::replace_file;
@@ -54,6 +63,17 @@ impl LookError {
     /// True when the input was good and the output could not be written.
     pub fn is_output(&self) -> bool {
         matches!(self, LookError::Write { .. })
+    }
+}
+
+/// Runs `work` on threads of its own; the process-wide pool is left alone.
+fn in_own_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<T, LookError> + Send,
+) -> Result<T, LookError> {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+        Ok(pool) => pool.install(work),
+        Err(e) => Err(LookError::Nothing(format!("cannot start threads: {e}"))),
     }
 }
 

@@ -6,7 +6,7 @@ use super::chart::{Bars, Curve, Figure, Panel, Reference, range};
 use super::colour::{HUES, Rgba, Theme};
 use super::draw::{Drawing, Paint};
 use super::folder::{Summary, Table, history};
-use super::{LookError, axis, write_all};
+use super::{LookError, in_own_pool, write_all};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ pub struct PlotOptions {
     pub theme: Theme,
     /// Unit of time on the axes; "consistent units" by default.
     pub time_unit: Option<String>,
+    /// All cores by default.
+    pub threads: Option<usize>,
 }
 
 /// Pixels of the PNG per unit of the drawing.
@@ -29,6 +31,10 @@ const NOTHING: f64 = 1e-13;
 
 /// Writes all plots of the run in `dir`; returns the files.
 pub fn plot(dir: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, LookError> {
+    in_own_pool(options.threads, || plot_here(dir, options))
+}
+
+fn plot_here(dir: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, LookError> {
     let drawings = drawings(dir, options)?;
     let out = options.out.clone().unwrap_or_else(|| dir.join("plots"));
     let files = drawings
@@ -310,6 +316,9 @@ impl Book<'_> {
         let listed: f64 = self.summary.phases.iter().map(|p| p.1).sum();
         let whole = self.summary.loop_seconds.unwrap_or(listed).max(listed);
         let mut phases = self.summary.phases.clone();
+        // In the order of a step, whatever the order of the file.
+        let order = ["force", "search", "response", "solve", "output"];
+        phases.sort_by_key(|(name, _)| order.iter().position(|o| o == name).unwrap_or(order.len()));
         if whole > listed {
             phases.push(("other".to_owned(), whole - listed));
         }
@@ -318,7 +327,7 @@ impl Book<'_> {
             .enumerate()
             .map(|(i, (name, seconds))| {
                 let share = if whole > 0.0 { 100.0 * seconds / whole } else { 0.0 };
-                let words = format!("{} s   {share:.1} %", axis::number(seconds));
+                let words = format!("{} s   {share:.1} %", seconds_text(seconds));
                 let colour = if name == "other" { Rgba::rgb(128, 134, 143) } else { HUES[i % HUES.len()] };
                 (name, seconds, words, colour)
             })
@@ -327,8 +336,18 @@ impl Book<'_> {
             title: "Wall time per phase".into(),
             caption: self.summary.caption(),
             bars,
-            note: format!("Time loop: {} s.", axis::number(whole)),
+            note: format!("Time loop: {} s.", seconds_text(whole)),
         }
         .draw()
+    }
+}
+
+/// Wall time with as many decimals as anyone cares for.
+fn seconds_text(s: f64) -> String {
+    match s {
+        s if s >= 100.0 => format!("{s:.0}"),
+        s if s >= 1.0 => format!("{s:.1}"),
+        s if s >= 0.01 || s == 0.0 => format!("{s:.2}"),
+        s => format!("{s:.1e}"),
     }
 }
