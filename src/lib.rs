@@ -3,7 +3,7 @@
 //! Thirteen rooms, in the order of dependency: a room uses only rooms listed before it
 //! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map.
 
+pub mod look;
 pub mod math;
 pub mod mesh;
 pub mod output;
-pub mod look;

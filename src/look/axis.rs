@@ -51,23 +51,6 @@ pub fn labels(values: &[f64], power: i32) -> Vec<String> {
     scaled.iter().map(|v| sign(&format!("{v:.decimals$}"))).collect()
 }
 
-/// Four significant digits for a stamp or a legend: 0.0125, 12.50, 1.250×10⁻⁷.
-pub fn number(v: f64) -> String {
-    if v == 0.0 {
-        return "0".into();
-    }
-    if !v.is_finite() {
-        return v.to_string();
-    }
-    let exponent = v.abs().log10().floor() as i32;
-    if (-4..6).contains(&exponent) {
-        sign(&format!("{v:.*}", (3 - exponent).max(0) as usize))
-    } else {
-        let mantissa = v / 10_f64.powi(exponent);
-        format!("{}{}", sign(&format!("{mantissa:.3}")), times_ten(exponent))
-    }
-}
-
 fn sign(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
@@ -95,12 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
-        assert_eq!(number(0.0125), "0.01250");
-        assert_eq!(number(-1.25e-7), "−1.250×10⁻⁷");
-        assert_eq!(number(123456.0), "123456");
+    fn large_and_small_numbers_are_written_in_powers_of_a_thousand() {
         assert_eq!(thousands(2.1e11), 9);
         assert_eq!(thousands(3e-7), -9);
         assert_eq!(thousands(12.0), 0);
+        assert_eq!(times_ten(-12), "×10⁻¹²");
     }
 }

@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn no_view_mirrors_the_model() {
-        for view in [View::Iso, View::X, View::Y, View::Z, View::Angles { azimuth: -130.0, elevation: -40.0 }] {
+        for view in [View::Iso, View::X, View::Y, View::Z, View::Angles { azimuth: -130.0, elevation: -40.0 }]
+        {
             let c = Camera::new(view);
             assert!((c.right.cross(&c.up) - c.towards).norm() < 1e-15, "{view:?}");
         }
@@ -118,6 +119,10 @@ mod tests {
             let c = Camera::new(view);
             assert!(close(c.right, right) && close(c.up, up) && close(c.towards, towards), "{view:?}");
         }
-        assert!("30,20".parse::<View>().is_ok() && "30".parse::<View>().is_err() && "0,91".parse::<View>().is_err());
+        assert!(
+            "30,20".parse::<View>().is_ok()
+                && "30".parse::<View>().is_err()
+                && "0,91".parse::<View>().is_err()
+        );
     }
 }

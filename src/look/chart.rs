@@ -308,7 +308,14 @@ fn reference_key(d: &mut Drawing, r: &Reference, base: f64) {
         d.items.push(Item::Stroke { points, width: 1.6, paint: Paint::SoftInk, dash, name: None });
     } else {
         let rim = Paint::Fixed(r.colour);
-        d.items.push(Item::Disc { at: [x, y], radius: 3.6, fill: Paint::Paper, rim, rim_width: 1.6, name: None });
+        d.items.push(Item::Disc {
+            at: [x, y],
+            radius: 3.6,
+            fill: Paint::Paper,
+            rim,
+            rim_width: 1.6,
+            name: None,
+        });
     }
 }
 
@@ -322,7 +329,8 @@ fn end_labels(d: &mut Drawing, panel: &Panel, y: &Scale, right: f64) {
     }
     let mut labels: Vec<Label> = Vec::new();
     for curve in panel.curves.iter().filter(|c| !c.label.is_empty()) {
-        let Some(&v) = curve.y.iter().rev().find(|v| v.is_finite() && (!panel.logarithmic || **v > 0.0)) else {
+        let Some(&v) = curve.y.iter().rev().find(|v| v.is_finite() && (!panel.logarithmic || **v > 0.0))
+        else {
             continue;
         };
         labels.push(Label { text: &curve.label, paint: curve.paint, end: y.at(v), at: y.at(v) });
@@ -385,7 +393,9 @@ impl Bars {
             let caption = shortened(&self.caption, WIDTH - 2.0 * MARGIN);
             d.text([MARGIN, MARGIN + TITLE + TEXT + 2.0], caption, TEXT, Anchor::Start, Paint::SoftInk);
         }
-        let room = |words: &dyn Fn(&(String, f64, String, Rgba)) -> f64| self.bars.iter().map(words).fold(0.0, f64::max);
+        let room = |words: &dyn Fn(&(String, f64, String, Rgba)) -> f64| {
+            self.bars.iter().map(words).fold(0.0, f64::max)
+        };
         let left = MARGIN + room(&|b| font::width(&b.0, TEXT, Weight::SemiBold)) + 10.0;
         let right = WIDTH - MARGIN - room(&|b| font::width(&b.2, TEXT, Weight::Regular)) - 8.0;
         let longest = self.bars.iter().map(|b| b.1).fold(f64::MIN_POSITIVE, f64::max);

@@ -60,15 +60,7 @@ pub enum Item {
     /// A disc, filled with `fill` and rimmed with `rim`; `name` marks it in the SVG.
     Disc { at: Point, radius: f64, fill: Paint, rim: Paint, rim_width: f64, name: Option<String> },
     /// Words on one line; `at` is on the base line, `upright` turns them by a quarter to read upwards.
-    Text {
-        at: Point,
-        text: String,
-        size: f64,
-        weight: Weight,
-        anchor: Anchor,
-        upright: bool,
-        paint: Paint,
-    },
+    Text { at: Point, text: String, size: f64, weight: Weight, anchor: Anchor, upright: bool, paint: Paint },
 }
 
 /// The whole list.
@@ -119,8 +111,7 @@ impl Drawing {
         match theme {
             Theme::Light => s.push_str(&dark_scheme()),
             Theme::Dark => {
-                let _ =
-                    writeln!(s, "<rect width=\"{w}\" height=\"{h}\" fill=\"{}\"/>", theme.paper().hex());
+                let _ = writeln!(s, "<rect width=\"{w}\" height=\"{h}\" fill=\"{}\"/>", theme.paper().hex());
             }
             Theme::Transparent => {}
         }

@@ -117,6 +117,8 @@ mod tests {
     #[test]
     fn digits_are_tabular() {
         let one = width("1", 100.0, Weight::Regular);
-        assert!(one > 0.0 && "023456789".chars().all(|c| width(&c.to_string(), 100.0, Weight::Regular) == one));
+        assert!(
+            one > 0.0 && "023456789".chars().all(|c| width(&c.to_string(), 100.0, Weight::Regular) == one)
+        );
     }
 }

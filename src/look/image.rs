@@ -512,8 +512,10 @@ mod tests {
     fn a_stroke_covers_length_times_width_however_finely_it_is_cut() {
         for pieces in [1, 7, 200] {
             let mut image = Image::filled(120, 60, WHITE);
-            let line: Vec<Point> =
-                (0..=pieces).map(|i| i as f64 / pieces as f64).map(|t| [10.0 + 100.0 * t, 10.0 + 40.0 * t]).collect();
+            let line: Vec<Point> = (0..=pieces)
+                .map(|i| i as f64 / pieces as f64)
+                .map(|t| [10.0 + 100.0 * t, 10.0 + 40.0 * t])
+                .collect();
             image.stroke(&[line], 3.0, BLACK);
             let expected = 100.0_f64.hypot(40.0) * 3.0 + std::f64::consts::PI * 1.5 * 1.5;
             assert!((darkness(&image) - expected).abs() < 0.02 * expected, "{} {expected}", darkness(&image));
@@ -536,7 +538,15 @@ mod tests {
         let images: Vec<Image> = (0..3)
             .map(|i| {
                 let mut image = Image::filled(20, 10, WHITE);
-                image.fill(&[vec![[5.0 * i as f64, 2.0], [5.0 * i as f64 + 4.0, 2.0], [5.0 * i as f64 + 4.0, 8.0], [5.0 * i as f64, 8.0]]], Rgba::rgb(200, 40, 40));
+                image.fill(
+                    &[vec![
+                        [5.0 * i as f64, 2.0],
+                        [5.0 * i as f64 + 4.0, 2.0],
+                        [5.0 * i as f64 + 4.0, 8.0],
+                        [5.0 * i as f64, 8.0],
+                    ]],
+                    Rgba::rgb(200, 40, 40),
+                );
                 image
             })
             .collect();

@@ -1,4 +1,4 @@
-//! What stands around a picture: colour bar, time stamp, scale bar, axes, undeformed outline.
+//! What stands around a picture: colour bar, time stamp, scale bar, axes.
 
 use super::axis;
 use super::camera::Camera;
@@ -11,7 +11,11 @@ use crate::math::Vec3;
 /// What the colours mean.
 #[derive(Clone, Debug)]
 pub enum Legend {
-    Bar { title: String, map: Map, range: (f64, f64) },
+    Bar {
+        title: String,
+        map: Map,
+        range: (f64, f64),
+    },
     /// So many bodies, each in its colour.
     Bodies(usize),
 }
@@ -40,7 +44,7 @@ impl Furniture {
 
 /// Size of text in a picture: legible when the picture is shown at half its size.
 pub fn text_size(height: usize) -> f64 {
-    (height as f64 / 34.0).max(15.0)
+    (height as f64 / 32.0).max(17.0)
 }
 
 /// Pixels that a legend takes at the right of a picture.
@@ -49,10 +53,16 @@ pub fn legend_room(legend: &Legend, text: f64) -> f64 {
         Legend::Bar { title, range, .. } => {
             let (_, labels, power) = bar_ticks(*range);
             let ticks = labels.iter().map(|l| font::width(l, text, Weight::Regular)).fold(0.0, f64::max);
-            let head = font::width(title, text, Weight::SemiBold).max(font::width(&unit(power), text, Weight::Regular));
-            (ticks + 1.9 * text).max(head) + 2.6 * text
+            let head = font::width(title, text, Weight::SemiBold).max(font::width(
+                &unit(power),
+                text,
+                Weight::Regular,
+            ));
+            (ticks + 1.9 * text).max(head) + 3.2 * text
         }
-        Legend::Bodies(n) if *n <= LISTED_BODIES => font::width("body 00", text, Weight::Regular) + 4.4 * text,
+        Legend::Bodies(n) if *n <= LISTED_BODIES => {
+            font::width("body 00", text, Weight::Regular) + 5.0 * text
+        }
         Legend::Bodies(_) => 1.4 * text,
     }
 }
@@ -70,7 +80,6 @@ fn unit(power: i32) -> String {
 
 /// Everything drawn over one picture.
 pub struct Overlay<'a> {
-    pub outline: &'a [[Point; 2]],
     /// [s]
     pub time: f64,
     /// Decides how all stamps of a set are written [s].
@@ -84,10 +93,6 @@ impl Overlay<'_> {
     pub fn paint(&self, image: &mut Image, theme: Theme, furniture: &Furniture) {
         let (w, h) = (image.width as f64, image.height as f64);
         let mut d = Drawing::new(w, h, "");
-        let ink = theme.ink().with_alpha(0.55);
-        for line in self.outline {
-            d.line(line[0], line[1], (self.text / 15.0).max(1.0), Paint::Fixed(ink));
-        }
         self.stamp(&mut d);
         if furniture.scale {
             self.scale(&mut d);
@@ -102,7 +107,8 @@ impl Overlay<'_> {
         let power = axis::thousands(self.longest_time);
         let scaled = self.time / 10_f64.powi(power);
         let largest = self.longest_time / 10_f64.powi(power);
-        let decimals = if largest >= 100.0 { 1 } else if largest >= 10.0 { 2 } else { 3 };
+        let exponent = if largest > 0.0 { largest.log10().floor() as i32 } else { 0 };
+        let decimals = (3 - exponent).clamp(0, 6) as usize;
         let value = format!("{scaled:.decimals$}").replace('-', "−");
         let unit = if power == 0 { String::new() } else { format!(" {}", axis::times_ten(power)) };
         let at = [1.2 * self.text, 1.2 * self.text + CAP_HEIGHT * self.text / 2.0];
@@ -113,30 +119,32 @@ impl Overlay<'_> {
     fn scale(&self, d: &mut Drawing) {
         let text = self.text;
         let arm = 1.7 * text;
-        let base = [1.3 * text + arm * 0.55, d.height - 1.3 * text - arm * 0.55];
-        let mut arms: Vec<(f64, Vec3, &str)> = [(Vec3::x(), "x"), (Vec3::y(), "y"), (Vec3::z(), "z")]
+        let pen = (text / 9.0).max(1.2);
+        // Direction on the screen, nearness and name; an axis that points at the viewer is left out.
+        let mut arms: Vec<(Point, f64, &str)> = [(Vec3::x(), "x"), (Vec3::y(), "y"), (Vec3::z(), "z")]
             .into_iter()
-            .map(|(v, name)| (self.camera.view(&v)[2], v, name))
+            .map(|(v, name)| (self.camera.view(&v), name))
+            .filter(|([x, y, _], _)| x.hypot(*y) >= 0.12)
+            .map(|([x, y, z], name)| ([x, -y], z, name))
             .collect();
-        // Those that point away lie behind.
-        arms.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut widest = base[0];
-        for (_, v, name) in arms {
-            let [x, y, _] = self.camera.view(&v);
-            if x.hypot(y) < 0.12 {
-                continue;
-            }
-            let tip = [base[0] + arm * x, base[1] - arm * y];
-            d.line(base, tip, (text / 9.0).max(1.2), Paint::Ink);
-            let beyond = 1.0 + 0.42 * text / (arm * x.hypot(y));
-            let at = [base[0] + arm * x * beyond, base[1] - arm * y * beyond + 0.26 * text];
-            d.text(at, name, 0.85 * text, Anchor::Middle, Paint::Ink);
-            widest = widest.max(at[0]);
+        arms.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let letter = |[x, y]: Point| {
+            let beyond = arm + 0.55 * text / x.hypot(y);
+            [x * beyond, y * beyond]
+        };
+        let reach = |k: usize, sign: f64| {
+            arms.iter().map(|a| sign * letter(a.0)[k]).fold(0.0, f64::max) + 0.45 * text
+        };
+        let base = [0.9 * text + reach(0, -1.0), d.height - 0.7 * text - reach(1, 1.0)];
+        for &(tip, _, name) in &arms {
+            d.line(base, [base[0] + arm * tip[0], base[1] + arm * tip[1]], pen, Paint::Ink);
+            let [x, y] = letter(tip);
+            d.text([base[0] + x, base[1] + y + 0.22 * text], name, 0.85 * text, Anchor::Middle, Paint::Ink);
         }
+        let widest = base[0] + reach(0, 1.0);
         let length = nice_length(0.16 * d.width / self.camera.scale);
         let pixels = length * self.camera.scale;
-        let (x0, y) = (widest + 1.4 * text, d.height - 1.3 * text);
-        let pen = (text / 9.0).max(1.2);
+        let (x0, y) = (widest + text, d.height - 1.2 * text);
         d.line([x0, y], [x0 + pixels, y], pen, Paint::Ink);
         for x in [x0, x0 + pixels] {
             d.line([x, y - 0.28 * text], [x, y + 0.28 * text], pen, Paint::Ink);
@@ -164,7 +172,7 @@ fn plain(v: f64) -> String {
 }
 
 fn draw_legend(d: &mut Drawing, legend: &Legend, text: f64) {
-    let right = d.width - legend_room(legend, text) + text;
+    let right = d.width - legend_room(legend, text) + 1.8 * text;
     match legend {
         Legend::Bar { title, map, range } => {
             let (ticks, labels, power) = bar_ticks(*range);
@@ -217,7 +225,8 @@ pub fn sheet_lines(image: &mut Image, theme: Theme, (rows, columns): (usize, usi
     let mut d = Drawing::new(image.width as f64, image.height as f64, "");
     let (whole_w, whole_h) = ((columns * w) as f64, (rows * h) as f64);
     let mut line = |a: Point, b: Point| {
-        let stroke = Item::Stroke { points: vec![a, b], width: 1.5, paint: Paint::Grid, dash: None, name: None };
+        let stroke =
+            Item::Stroke { points: vec![a, b], width: 1.5, paint: Paint::Grid, dash: None, name: None };
         d.items.push(stroke);
     };
     for i in 1..rows {

@@ -176,11 +176,7 @@ impl Book<'_> {
                 None => {}
             }
         }
-        curves.push(Curve {
-            paint: Paint::Ink,
-            width: 2.6,
-            ..self.curve("total", "total", HUES[0])
-        });
+        curves.push(Curve { paint: Paint::Ink, width: 2.6, ..self.curve("total", "total", HUES[0]) });
         let share = |y: Vec<f64>| y.into_iter().map(|v| if peak > 0.0 { v / peak } else { v }).collect();
         let mut error = self.curve("error", "error", HUES[1]);
         error.y = share(error.y);
@@ -191,7 +187,13 @@ impl Book<'_> {
         self.figure(
             "Energy",
             vec![
-                Panel { heading: "energy".into(), unit: self.unit(), curves, height: 230.0, ..Panel::default() },
+                Panel {
+                    heading: "energy".into(),
+                    unit: self.unit(),
+                    curves,
+                    height: 230.0,
+                    ..Panel::default()
+                },
                 Panel {
                     heading: "error of the balance".into(),
                     unit: "share of the peak energy".into(),
@@ -229,7 +231,11 @@ impl Book<'_> {
                 ..Panel::default()
             }
         };
-        self.figure("Momentum", vec![panel("linear momentum", 'p'), panel("angular momentum", 'l')], String::new())
+        self.figure(
+            "Momentum",
+            vec![panel("linear momentum", 'p'), panel("angular momentum", 'l')],
+            String::new(),
+        )
     }
 
     fn contact(&self) -> Drawing {
@@ -282,7 +288,8 @@ impl Book<'_> {
     fn probe(&self, probe: &str) -> Drawing {
         let prefix = format!("{probe}.");
         let columns: Vec<&String> = self.table.names.iter().filter(|n| n.starts_with(&prefix)).collect();
-        let kinds = [("u", "displacement"), ("v", "velocity"), ("w", "spin"), ("f", "force"), ("j", "impulse")];
+        let kinds =
+            [("u", "displacement"), ("v", "velocity"), ("w", "spin"), ("f", "force"), ("j", "impulse")];
         let mut panels = Vec::new();
         let mut rest: Vec<&String> = columns.clone();
         for (letter, heading) in kinds {

@@ -14,16 +14,8 @@ use rayon::prelude::*;
 /// Points per pixel: eight give rims sixteen soft steps.
 const SAMPLES: usize = 8;
 /// No two points share a row or a column [1/16 pixel].
-const POINTS: [[f32; 2]; SAMPLES] = [
-    [1.0, -3.0],
-    [-1.0, 3.0],
-    [5.0, 1.0],
-    [-3.0, -5.0],
-    [-5.0, 5.0],
-    [-7.0, -1.0],
-    [3.0, 7.0],
-    [7.0, -7.0],
-];
+const POINTS: [[f32; 2]; SAMPLES] =
+    [[1.0, -3.0], [-1.0, 3.0], [5.0, 1.0], [-3.0, -5.0], [-5.0, 5.0], [-7.0, -1.0], [3.0, 7.0], [7.0, -7.0]];
 const TILE: usize = 32;
 const NOBODY: u32 = u32::MAX;
 const FAR: f32 = f32::NEG_INFINITY;
@@ -221,7 +213,8 @@ impl Tile {
             let ids = who[pixel];
             let (px, py) = ((corner[0] + pixel % TILE) as f32 + 0.5, (corner[1] + pixel / TILE) as f32 + 0.5);
             let mut most = 0;
-            for s in 0..SAMPLES {
+            let alone = ids.iter().all(|&id| id == ids[0]);
+            for s in 0..if alone { 1 } else { SAMPLES } {
                 let id = ids[s];
                 if id == NOBODY || ids[..s].contains(&id) {
                     continue;
@@ -284,10 +277,12 @@ fn cover(
             }
             let z = setup.depth[0] * px + setup.depth[1] * py + setup.depth[2];
             let (near, who) = (&mut near[y * TILE + x], &mut who[y * TILE + x]);
+            let whole = e.iter().all(|&e| e > 0.65);
             for s in 0..SAMPLES {
-                let inside = e[0] + offsets[0][s] >= SLACK
-                    && e[1] + offsets[1][s] >= SLACK
-                    && e[2] + offsets[2][s] >= SLACK;
+                let inside = whole
+                    || e[0] + offsets[0][s] >= SLACK
+                        && e[1] + offsets[1][s] >= SLACK
+                        && e[2] + offsets[2][s] >= SLACK;
                 let zs = z + offsets[3][s];
                 if inside && zs > near[s] {
                     near[s] = zs;
@@ -356,7 +351,7 @@ fn edge_ink(t: &ScreenTriangle, setup: &Setup, distances: &[f32; 3], pen: f32) -
         let (half_width, strength) = match t.lines[(i + 1) % 3] {
             Line::None => continue,
             Line::Element => (0.55 * pen, 0.46 * ((size - 2.0 * pen) / (9.0 * pen)).clamp(0.0, 1.0)),
-            Line::Feature => (0.95 * pen, 0.85 * (size / (4.0 * pen)).clamp(0.25, 1.0)),
+            Line::Feature => (1.1 * pen, 0.85 * (size / (4.0 * pen)).clamp(0.25, 1.0)),
         };
         let reach = (half_width + 0.5 - distances[i].max(0.0)).clamp(0.0, 1.0) * half_width.min(0.5) * 2.0;
         ink = ink.max(reach.min(1.0) * strength);
@@ -376,6 +371,7 @@ const PATTERN: usize = 4;
 /// angle to the normal, less the farther away it is.
 fn occlusion(depth: &[f32], normal: &[[f32; 3]], width: usize, reach: f32) -> Vec<f32> {
     let height = depth.len() / width;
+    let offsets = sky_offsets(reach);
     let mut hidden = vec![0.0_f32; depth.len()];
     hidden.par_chunks_mut(width).enumerate().for_each(|(y, row)| {
         for (x, hidden) in row.iter_mut().enumerate() {
@@ -385,30 +381,25 @@ fn occlusion(depth: &[f32], normal: &[[f32; 3]], width: usize, reach: f32) -> Ve
                 continue;
             }
             let n = normal[at];
-            let cell = (x % PATTERN) + PATTERN * (y % PATTERN);
-            // A fixed shuffle of the pattern's cells.
-            let turn = (cell * 7 % 16) as f32 / 16.0;
             let mut sum = 0.0;
-            for d in 0..DIRECTIONS {
-                let angle = std::f32::consts::TAU * (d as f32 + turn) / DIRECTIONS as f32;
-                let (sin, cos) = angle.sin_cos();
+            for direction in &offsets[(x % PATTERN) + PATTERN * (y % PATTERN)] {
                 let mut worst = 0.0_f32;
-                for s in 0..STEPS {
-                    let share = (s as f32 + 0.4 + 0.6 * ((cell * 5 % 16) as f32 / 16.0)) / STEPS as f32;
-                    let r = 1.0 + reach * share * share;
-                    let (qx, qy) = (x as f32 + r * cos, y as f32 - r * sin);
-                    if qx < 0.0 || qy < 0.0 || qx >= width as f32 || qy >= height as f32 {
+                for &[dx, dy] in direction {
+                    let (qx, qy) = (x as i32 + dx, y as i32 + dy);
+                    if qx < 0 || qy < 0 || qx >= width as i32 || qy >= height as i32 {
                         continue;
                     }
                     let q = depth[qy as usize * width + qx as usize];
-                    if q == FAR {
+                    // What lies behind hides nothing; nor does the paper.
+                    let to = [dx as f32, -dy as f32, q - z];
+                    let rise = dot(n, to);
+                    if rise <= 0.0 {
                         continue;
                     }
-                    let to = [(qx as usize) as f32 - x as f32, y as f32 - (qy as usize) as f32, q - z];
-                    let length = dot(to, to).sqrt().max(1e-6);
+                    let length = dot(to, to).sqrt();
                     // Past the reach a neighbour hides nothing; the bias keeps flat ground clean.
                     let far = (1.0 - length / (1.6 * reach)).max(0.0);
-                    worst = worst.max((dot(n, to) / length - 0.08) * far);
+                    worst = worst.max((rise / length - 0.08) * far);
                 }
                 sum += worst;
             }
@@ -434,10 +425,28 @@ fn occlusion(depth: &[f32], normal: &[[f32; 3]], width: usize, reach: f32) -> Ve
                     }
                 }
             }
-            *open = (1.0 - 1.25 * sum / f32::max(weight, 1.0)).clamp(0.25, 1.0);
+            *open = (1.0 - 2.1 * sum / f32::max(weight, 1.0)).clamp(0.25, 1.0);
         }
     });
     open
+}
+
+/// Where each pixel of the pattern looks, as whole pixels: directions and distances shuffled over the pattern.
+fn sky_offsets(reach: f32) -> Vec<[[[i32; 2]; STEPS]; DIRECTIONS]> {
+    (0..PATTERN * PATTERN)
+        .map(|cell| {
+            let turn = (cell * 7 % 16) as f32 / 16.0;
+            let stretch = (cell * 5 % 16) as f32 / 16.0;
+            std::array::from_fn(|d| {
+                let angle = std::f32::consts::TAU * (d as f32 + turn) / DIRECTIONS as f32;
+                std::array::from_fn(|s| {
+                    let share = (s as f32 + 0.4 + 0.6 * stretch) / STEPS as f32;
+                    let r = 1.0 + reach * share * share;
+                    [(r * angle.cos()).round() as i32, -(r * angle.sin()).round() as i32]
+                })
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -473,7 +482,10 @@ mod tests {
 
     #[test]
     fn the_nearer_surface_hides_the_other_whatever_the_order() {
-        let near = ScreenTriangle { values: [1.0; 3], ..triangle([[-90.0, -90.0, 5.0], [200.0, -90.0, 5.0], [-90.0, 200.0, 5.0]]) };
+        let near = ScreenTriangle {
+            values: [1.0; 3],
+            ..triangle([[-90.0, -90.0, 5.0], [200.0, -90.0, 5.0], [-90.0, 200.0, 5.0]])
+        };
         let far = triangle([[-90.0, -90.0, 1.0], [200.0, -90.0, 1.0], [-90.0, 200.0, 1.0]]);
         let look = Look { colours: vec![[0.1; 3], [0.9; 3]], ..plain() };
         for order in [[near, far], [far, near]] {

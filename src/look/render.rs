@@ -239,7 +239,13 @@ impl<'a> Show<'a> {
         };
         let surveys = (0..show.chosen.len())
             .into_par_iter()
-            .map(|i| if i == 0 { show.survey(&first, &path) } else { show.read(i).and_then(|(p, f)| show.survey(&f, &p)) })
+            .map(|i| {
+                if i == 0 {
+                    show.survey(&first, &path)
+                } else {
+                    show.read(i).and_then(|(p, f)| show.survey(&f, &p))
+                }
+            })
             .collect::<Result<Vec<_>, LookError>>()?;
         let mut largest = 0.0_f64;
         for s in surveys {
@@ -273,7 +279,9 @@ impl<'a> Show<'a> {
         let mut seen = vec![false; frame.points.len()];
         frame.cells.iter().flat_map(|c| &c.1).for_each(|&n| seen[n as usize] = true);
         for points in std::iter::once(&frame.points).chain(&rest) {
-            for (p, _) in points.iter().zip(&seen).filter(|(p, seen)| **seen && p.iter().all(|c| c.is_finite())) {
+            for (p, _) in
+                points.iter().zip(&seen).filter(|(p, seen)| **seen && p.iter().all(|c| c.is_finite()))
+            {
                 let v = self.camera.view(p);
                 for k in 0..2 {
                     lo[k] = lo[k].min(v[k]);
@@ -301,7 +309,11 @@ impl<'a> Show<'a> {
         let (top, left) = (2.6 * text, 1.4 * text);
         let window = [left, top, (w - left - right).max(16.0), (h - top - below).max(16.0)];
         let strip = if self.skin.dimension == 1 { strip_width(height) } else { 0.0 };
-        camera.fit(self.lo, self.hi, [window[0], window[1] + strip / 2.0, window[2], (window[3] - strip).max(8.0)]);
+        camera.fit(
+            self.lo,
+            self.hi,
+            [window[0], window[1] + strip / 2.0, window[2], (window[3] - strip).max(8.0)],
+        );
         Stage { camera, width, height, text }
     }
 
@@ -333,25 +345,22 @@ impl<'a> Show<'a> {
             up: [camera.right.z, camera.up.z, camera.towards.z].map(|c| c as f32),
             pen: (stage.height as f32 / 1000.0).clamp(0.55, 4.0),
             edges: self.options.edges,
-            shade: if skin.dimension == 3 { stage.height.min(stage.width) as f32 * 0.045 } else { 0.0 },
+            shade: if skin.dimension == 3 { stage.height.min(stage.width) as f32 * 0.06 } else { 0.0 },
         };
         let layer = raster::draw(&triangles, stage.width, stage.height, &look);
         let mut image = on_paper(&layer, theme);
         let outline = if self.options.undeformed { undeformed(frame) } else { None };
-        let outline: Vec<[[f64; 2]; 2]> = outline
-            .map(|rest| skin.outline(&rest, camera.towards))
-            .unwrap_or_default()
-            .iter()
-            .map(|line| {
-                line.map(|p| {
-                    let [x, y, _] = camera.project(&p);
-                    [x, y]
-                })
-            })
-            .collect();
+        if let Some(rest) = outline {
+            let on_screen = |p: &Vec3| {
+                let [x, y, _] = camera.project(p);
+                [x, y]
+            };
+            let lines = skin.outline(&rest, camera.towards);
+            let lines: Vec<Vec<[f64; 2]>> = lines.iter().map(|l| l.iter().map(on_screen).collect()).collect();
+            image.stroke(&lines, (stage.text / 15.0).max(1.0), theme.ink().with_alpha(0.55));
+        }
         let end = self.chosen.iter().map(|&i| self.series.entries()[i].time.abs()).fold(0.0, f64::max);
         overlay::Overlay {
-            outline: &outline,
             time: frame.time,
             longest_time: end,
             camera,
@@ -446,7 +455,8 @@ impl<'a> Show<'a> {
         let mut animation = match extension.as_deref() {
             Some("gif") => {
                 let count = self.chosen.len();
-                let samples: Vec<usize> = (0..count.min(8)).map(|k| k * (count - 1) / count.min(8).max(2)).collect();
+                let samples: Vec<usize> =
+                    (0..count.min(8)).map(|k| k * (count - 1) / count.min(8).max(2)).collect();
                 let samples: Vec<Image> = samples.into_par_iter().map(draw).collect::<Result<_, _>>()?;
                 Animation::gif(&samples, self.options.fps)
             }
@@ -461,7 +471,8 @@ impl<'a> Show<'a> {
                         .enumerate()
                         .map(|(k, image)| {
                             let path = path.join(format!("{:06}.png", self.chosen[from + k]));
-                            let bytes = image.png().map_err(|source| LookError::Write { path: path.clone(), source });
+                            let bytes =
+                                image.png().map_err(|source| LookError::Write { path: path.clone(), source });
                             Ok((path, bytes?))
                         })
                         .collect::<Result<Vec<_>, LookError>>()?;
@@ -504,7 +515,9 @@ fn choose(series: &Series, select: Select, dir: &Path) -> Result<Vec<usize>, Loo
             if count == 0 {
                 return Err(LookError::Nothing("a sheet needs at least one row and one column".into()));
             }
-            (0..count).map(|k| if count == 1 { last } else { (k * last + (count - 1) / 2) / (count - 1) }).collect()
+            (0..count)
+                .map(|k| if count == 1 { last } else { (k * last + (count - 1) / 2) / (count - 1) })
+                .collect()
         }
     })
 }
@@ -532,12 +545,18 @@ fn choose_field(frame: &FrameData, asked: Option<ColourBy>, path: &Path) -> Resu
 /// The numbers behind the colours of one frame.
 fn shown(frame: &FrameData, field: ColourBy, path: &Path) -> Result<Shown, LookError> {
     let missing = || {
-        let what = format!("frame `{}` has no `{}`, others of the series have", path.display(), field.sources()[0]);
+        let what =
+            format!("frame `{}` has no `{}`, others of the series have", path.display(), field.sources()[0]);
         LookError::Nothing(what)
     };
     let length = |name: &str| {
         let f = frame.point_field(name)?;
-        Some(Shown::Nodes(f.values.chunks_exact(f.components).map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt()).collect()))
+        Some(Shown::Nodes(
+            f.values
+                .chunks_exact(f.components)
+                .map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt())
+                .collect(),
+        ))
     };
     match field {
         ColourBy::Body => frame.cell_field(name::BODY).map(|f| Shown::Cells(f.values.clone())),
@@ -581,7 +600,14 @@ fn averaged(frame: &FrameData, values: &[f64]) -> Vec<f64> {
 /// Reference positions: current ones less the displacement.
 fn undeformed(frame: &FrameData) -> Option<Vec<Vec3>> {
     let u = frame.point_field(name::DISPLACEMENT).filter(|f| f.components == 3)?;
-    Some(frame.points.iter().zip(u.values.chunks_exact(3)).map(|(x, u)| x - Vec3::from_column_slice(u)).collect())
+    Some(
+        frame
+            .points
+            .iter()
+            .zip(u.values.chunks_exact(3))
+            .map(|(x, u)| x - Vec3::from_column_slice(u))
+            .collect(),
+    )
 }
 
 /// Width of a bar on the screen [pixels].
@@ -599,7 +625,8 @@ fn strip_on_screen(s: &Strip, camera: &Camera, half: f64, value: &dyn Fn(f64) ->
     }
     // Across the bar on the screen, y downwards; normals have y up.
     let (cx, cy) = (-dy / length, dx / length);
-    let corner = |p: [f64; 3], side: f64| [p[0] + side * half * cx, p[1] + side * half * cy, p[2]].map(|v| v as f32);
+    let corner =
+        |p: [f64; 3], side: f64| [p[0] + side * half * cx, p[1] + side * half * cy, p[2]].map(|v| v as f32);
     let normal = |side: f64| [0.75 * side * cx, -0.75 * side * cy, 0.66].map(|v| v as f32);
     let [va, vb] = s.values.map(value);
     let end = |free: bool| if free { Line::Feature } else { Line::Element };
@@ -607,10 +634,21 @@ fn strip_on_screen(s: &Strip, camera: &Camera, half: f64, value: &dyn Fn(f64) ->
     let mut all = Vec::new();
     // Two halves, so that the normal turns through the viewer in the middle.
     for (from, to) in [(-1.0, 0.0), (0.0, 1.0)] {
-        let (q, n) = ([corner(a, from), corner(b, from), corner(b, to), corner(a, to)], [normal(from), normal(to)]);
+        let (q, n) =
+            ([corner(a, from), corner(b, from), corner(b, to), corner(a, to)], [normal(from), normal(to)]);
         let (low, high) = if from < 0.0 { (Line::Feature, Line::None) } else { (Line::None, Line::Feature) };
-        all.push(ScreenTriangle { at: [q[0], q[1], q[2]], normals: [n[0], n[0], n[1]], values: [va, vb, vb], lines: [low, lb, Line::None] });
-        all.push(ScreenTriangle { at: [q[0], q[2], q[3]], normals: [n[0], n[1], n[1]], values: [va, vb, va], lines: [Line::None, high, la] });
+        all.push(ScreenTriangle {
+            at: [q[0], q[1], q[2]],
+            normals: [n[0], n[0], n[1]],
+            values: [va, vb, vb],
+            lines: [low, lb, Line::None],
+        });
+        all.push(ScreenTriangle {
+            at: [q[0], q[2], q[3]],
+            normals: [n[0], n[1], n[1]],
+            values: [va, vb, va],
+            lines: [Line::None, high, la],
+        });
     }
     all
 }
@@ -621,19 +659,21 @@ fn on_paper(layer: &raster::Layer, theme: Theme) -> Image {
     let paper = theme.paper();
     let under = paper.linear();
     let mut image = Image::filled(layer.width, layer.height, paper);
-    image.data.par_chunks_mut(4 * layer.width).zip(layer.light.par_chunks(layer.width)).for_each(|(row, lights)| {
-        for (pixel, light) in row.chunks_exact_mut(4).zip(lights) {
-            let a = light[3];
-            if a <= 0.0 {
-                continue;
+    image.data.par_chunks_mut(4 * layer.width).zip(layer.light.par_chunks(layer.width)).for_each(
+        |(row, lights)| {
+            for (pixel, light) in row.chunks_exact_mut(4).zip(lights) {
+                let a = light[3];
+                if a <= 0.0 {
+                    continue;
+                }
+                if paper.3 == 0 {
+                    (0..3).for_each(|k| pixel[k] = encoder.byte(light[k] / a));
+                    pixel[3] = (a * 255.0 + 0.5) as u8;
+                } else {
+                    (0..3).for_each(|k| pixel[k] = encoder.byte(light[k] + under[k] * (1.0 - a)));
+                }
             }
-            if paper.3 == 0 {
-                (0..3).for_each(|k| pixel[k] = encoder.byte(light[k] / a));
-                pixel[3] = (a * 255.0 + 0.5) as u8;
-            } else {
-                (0..3).for_each(|k| pixel[k] = encoder.byte(light[k] + under[k] * (1.0 - a)));
-            }
-        }
-    });
+        },
+    );
     image
 }

@@ -71,8 +71,11 @@ impl std::str::FromStr for Cut {
             "-y" => -Vec3::y(),
             "-z" => -Vec3::z(),
             other => {
-                let parts: Vec<f64> =
-                    other.split(',').map(|p| p.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
+                let parts: Vec<f64> = other
+                    .split(',')
+                    .map(|p| p.trim().parse())
+                    .collect::<Result<_, _>>()
+                    .map_err(|_| wrong())?;
                 if parts.len() != 3 {
                     return Err(wrong());
                 }
@@ -387,7 +390,9 @@ impl Polygon {
         if n < 3 {
             return Vec::new();
         }
-        let turn = usize::from(n == 4 && (c[2].0.at - c[0].0.at).norm_squared() > (c[3].0.at - c[1].0.at).norm_squared());
+        let turn = usize::from(
+            n == 4 && (c[2].0.at - c[0].0.at).norm_squared() > (c[3].0.at - c[1].0.at).norm_squared(),
+        );
         let at = |k: usize| c[(k + turn) % n];
         (1..n - 1)
             .map(|k| Triangle {

@@ -112,7 +112,8 @@ impl Model {
             for j in 0..n[1] {
                 for i in 0..n[0] {
                     nodes.extend([id(i, j, k), id(i + 1, j, k), id(i + 1, j + 1, k), id(i, j + 1, k)]);
-                    nodes.extend([0, 1, 2, 3].map(|c| nodes[nodes.len() - 4 + c] + id(0, 0, 1) - id(0, 0, 0)));
+                    nodes
+                        .extend([0, 1, 2, 3].map(|c| nodes[nodes.len() - 4 + c] + id(0, 0, 1) - id(0, 0, 0)));
                     self.body.push(body);
                 }
             }
@@ -196,7 +197,11 @@ impl Model {
                     point_fields: &[
                         Field { name: name::DISPLACEMENT, components: 3, values: Values::vectors(&u) },
                         Field { name: name::VELOCITY, components: 3, values: Values::vectors(&v) },
-                        Field { name: name::CONTACT_FORCE, components: 3, values: Values::single_vectors(&pushes) },
+                        Field {
+                            name: name::CONTACT_FORCE,
+                            components: 3,
+                            values: Values::single_vectors(&pushes),
+                        },
                     ],
                     cell_fields: &[
                         Field { name: name::MISES, components: 1, values: Values::Single(&stress) },
@@ -223,7 +228,13 @@ pub fn two_bars(dir: &Path, frames: usize) {
         2e-3,
         |i, x, s| {
             let sign = if i < second { 1.0 } else { -1.0 };
-            let way = if s < 0.25 { s } else if s < 0.75 { 0.25 } else { 1.0 - s };
+            let way = if s < 0.25 {
+                s
+            } else if s < 0.75 {
+                0.25
+            } else {
+                1.0 - s
+            };
             let from_face = (x.x.abs() - 0.25) / 1.0;
             let push = -0.12 * squeeze(s) * from_face * (1.0 - 0.4 * from_face) * x.x.signum();
             let bulge = 0.35 * squeeze(s) * (-6.0 * from_face * from_face).exp();
@@ -272,7 +283,8 @@ pub fn cubes(dir: &Path, frames: usize, layers: usize, cells: usize) {
             let r = x - c;
             let press = 1.0 - 0.05 * s * (4.0 - c.z).max(0.0) / 4.0;
             let lean = Vec3::new(turn * 0.15, (late - 0.5) * 0.12, 0.0);
-            c + Vec3::new(cos * r.x - sin * r.y, sin * r.x + cos * r.y, r.z * press) + lean + Vec3::z() * fall - x
+            c + Vec3::new(cos * r.x - sin * r.y, sin * r.x + cos * r.y, r.z * press) + lean + Vec3::z() * fall
+                - x
         },
         |x, s| 4e5 * s * (1.2 + (3.0 * x.x).sin() * (3.0 * x.y).cos()) * (4.2 - x.z).max(0.2) / 4.0,
         |x, s| 60.0 * s * (-((x.z - x.z.round()) / 0.06).powi(2)).exp() * (1.0 + (5.0 * x.x).sin()),
@@ -289,7 +301,11 @@ pub fn disc(dir: &Path, frames: usize) {
     let (nx, ny) = (24, 4);
     for j in 0..=ny {
         for i in 0..=nx {
-            model.rest.push(Vec3::new(-1.8 + 3.6 * i as f64 / nx as f64, -0.6 + 0.6 * j as f64 / ny as f64, 0.0));
+            model.rest.push(Vec3::new(
+                -1.8 + 3.6 * i as f64 / nx as f64,
+                -0.6 + 0.6 * j as f64 / ny as f64,
+                0.0,
+            ));
         }
     }
     let id = |i: u32, j: u32| first + i + (nx + 1) * j;
