@@ -12,6 +12,8 @@ const TITLE: f64 = 16.0;
 const MARGIN: f64 = 14.0;
 const PANEL_GAP: f64 = 22.0;
 const LABEL_GAP: f64 = 16.0;
+/// From the end of what is above to the top of a panel, the heading between.
+const HEADING: f64 = TEXT + 16.0;
 /// Reference files with more points than this become a dashed line.
 const MANY_POINTS: usize = 60;
 /// Points of a curve beyond which only the extremes of each stretch are drawn.
@@ -87,15 +89,15 @@ pub fn range<'a>(values: impl Iterator<Item = &'a f64>) -> Option<(f64, f64)> {
     (lo <= hi).then_some((lo, hi))
 }
 
-/// Room above and below the data, and zero when it is near.
-fn widened(panel: &Panel) -> (f64, f64) {
+/// Ends of a panel's axis and the step of its ticks: round numbers around the data, with zero when it is near.
+fn widened(panel: &Panel) -> (f64, f64, f64) {
     let all = panel.curves.iter().flat_map(|c| &c.y).chain(panel.references.iter().flat_map(|r| &r.y));
     let Some((mut lo, mut hi)) = range(all.filter(|v| !panel.logarithmic || **v > 0.0)) else {
-        return if panel.logarithmic { (0.1, 10.0) } else { (-1.0, 1.0) };
+        return if panel.logarithmic { (0.1, 10.0, 1.0) } else { (-1.0, 1.0, 1.0) };
     };
     if panel.logarithmic {
         let (lo, hi) = (10_f64.powf(lo.log10().floor()), 10_f64.powf(hi.log10().ceil()));
-        return (lo, if hi > lo { hi } else { 10.0 * lo });
+        return (lo, if hi > lo { hi } else { 10.0 * lo }, 1.0);
     }
     // Far from zero the change is what matters, unless the change is round-off.
     let far = lo * hi > 0.0 && lo.abs().min(hi.abs()) > 3.0 * (hi - lo);
@@ -104,20 +106,16 @@ fn widened(panel: &Panel) -> (f64, f64) {
         hi = hi.max(0.0);
     }
     if lo == hi {
-        return (-1.0, 1.0);
+        return (-1.0, 1.0, 1.0);
     }
-    // Ends on round numbers: the axis says how far it reaches.
-    let step = axis::round_step((hi - lo) / wanted_ticks(panel) as f64);
-    ((lo / step + 1e-6).floor() * step, (hi / step - 1e-6).ceil() * step)
-}
-
-fn wanted_ticks(panel: &Panel) -> usize {
-    ((panel.height / 40.0) as usize).clamp(3, 6)
+    let wanted = ((panel.height / 40.0) as usize).clamp(3, 6);
+    let step = axis::round_step((hi - lo) / wanted as f64);
+    ((lo / step + 1e-6).floor() * step, (hi / step - 1e-6).ceil() * step, step)
 }
 
 impl Figure<'_> {
     pub fn draw(&self) -> Drawing {
-        let ranges: Vec<(f64, f64)> = self.panels.iter().map(widened).collect();
+        let ranges: Vec<(f64, f64, f64)> = self.panels.iter().map(widened).collect();
         let axes: Vec<(i32, Vec<f64>, Vec<String>)> =
             self.panels.iter().zip(&ranges).map(|(p, &r)| vertical_axis(p, r)).collect();
         let tick_room =
@@ -132,8 +130,8 @@ impl Figure<'_> {
         let right = WIDTH - MARGIN - label_room - LABEL_GAP;
 
         let head = MARGIN + TITLE + if self.caption.is_empty() { 0.0 } else { TEXT + 6.0 } + 6.0;
-        let panel_room: f64 = self.panels.iter().map(|p| p.height + TEXT + 12.0 + PANEL_GAP).sum();
-        let foot = 2.0 * TEXT + 12.0 + MARGIN - PANEL_GAP;
+        let panel_room: f64 = self.panels.iter().map(|p| p.height + HEADING + PANEL_GAP).sum();
+        let foot = 2.0 * TEXT + 15.0 + MARGIN - PANEL_GAP;
         let notes = wrapped(&self.note, WIDTH - 2.0 * MARGIN);
         let note_room = notes.len() as f64 * (TEXT + 4.0) + if notes.is_empty() { 0.0 } else { 4.0 };
         let mut d = Drawing::new(WIDTH, (head + panel_room + foot + note_room).ceil(), &self.title);
@@ -151,16 +149,16 @@ impl Figure<'_> {
         let time_labels = axis::labels(&time_ticks, time_power);
 
         let mut top = head;
-        for ((panel, &(lo, hi)), (power, ticks, labels)) in self.panels.iter().zip(&ranges).zip(&axes) {
-            top += TEXT + 12.0;
+        for ((panel, &(lo, hi, _)), (power, ticks, labels)) in self.panels.iter().zip(&ranges).zip(&axes) {
+            top += HEADING;
             let y = Scale { lo, hi, from: top + panel.height, to: top, logarithmic: panel.logarithmic };
             let unit = bracket(&panel.unit, *power);
-            d.bold([MARGIN, top - 10.0], &panel.heading, TEXT, Anchor::Start, Paint::Ink);
+            d.bold([MARGIN, top - 14.0], &panel.heading, TEXT, Anchor::Start, Paint::Ink);
             let behind = MARGIN + font::width(&panel.heading, TEXT, Weight::SemiBold) + 6.0;
-            d.text([behind, top - 10.0], unit, TEXT, Anchor::Start, Paint::SoftInk);
+            d.text([behind, top - 14.0], unit, TEXT, Anchor::Start, Paint::SoftInk);
 
             if let Some(r) = panel.references.first() {
-                reference_key(&mut d, r, top - 10.0);
+                reference_key(&mut d, r, top - 14.0);
             }
 
             for &t in &time_ticks {
@@ -190,7 +188,7 @@ impl Figure<'_> {
             top += panel.height + PANEL_GAP;
         }
 
-        let base = top - PANEL_GAP + TEXT + 6.0;
+        let base = top - PANEL_GAP + TEXT + 9.0;
         for (&t, label) in time_ticks.iter().zip(&time_labels) {
             d.text([x.at(t), base], label, TEXT, Anchor::Middle, Paint::SoftInk);
         }
@@ -247,7 +245,7 @@ fn thinned(y: &[f64]) -> Vec<usize> {
     kept
 }
 
-fn vertical_axis(panel: &Panel, (lo, hi): (f64, f64)) -> (i32, Vec<f64>, Vec<String>) {
+fn vertical_axis(panel: &Panel, (lo, hi, step): (f64, f64, f64)) -> (i32, Vec<f64>, Vec<String>) {
     if panel.logarithmic {
         let (from, to) = (lo.log10().round() as i32, hi.log10().round() as i32);
         let every = ((to - from) / 6 + 1).max(1);
@@ -255,7 +253,8 @@ fn vertical_axis(panel: &Panel, (lo, hi): (f64, f64)) -> (i32, Vec<f64>, Vec<Str
         let labels = powers.iter().map(|&p| axis::times_ten(p).replace('×', "")).collect();
         return (0, powers.iter().map(|&p| 10_f64.powi(p)).collect(), labels);
     }
-    let ticks = axis::ticks(lo, hi, wanted_ticks(panel));
+    let (from, to) = ((lo / step).round() as i64, (hi / step).round() as i64);
+    let ticks: Vec<f64> = (from..=to).map(|i| i as f64 * step).collect();
     let power = axis::thousands(lo.abs().max(hi.abs()));
     let labels = axis::labels(&ticks, power);
     (power, ticks, labels)
