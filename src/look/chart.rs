@@ -371,12 +371,20 @@ fn end_labels(d: &mut Drawing, panel: &Panel, y: &Scale, right: f64) {
     }
 }
 
+/// One bar of a [`Bars`].
+pub struct Bar {
+    pub name: String,
+    pub length: f64,
+    /// Behind the bar.
+    pub words: String,
+    pub colour: Rgba,
+}
+
 /// Bars with a name before and a number behind each.
 pub struct Bars {
     pub title: String,
     pub caption: String,
-    /// Name, length, words behind the bar, colour.
-    pub bars: Vec<(String, f64, String, Rgba)>,
+    pub bars: Vec<Bar>,
     pub note: String,
 }
 
@@ -392,13 +400,14 @@ impl Bars {
             let caption = shortened(&self.caption, WIDTH - 2.0 * MARGIN);
             d.text([MARGIN, MARGIN + TITLE + TEXT + 2.0], caption, TEXT, Anchor::Start, Paint::SoftInk);
         }
-        let room = |words: &dyn Fn(&(String, f64, String, Rgba)) -> f64| {
-            self.bars.iter().map(words).fold(0.0, f64::max)
-        };
-        let left = MARGIN + room(&|b| font::width(&b.0, TEXT, Weight::SemiBold)) + 10.0;
-        let right = WIDTH - MARGIN - room(&|b| font::width(&b.2, TEXT, Weight::Regular)) - 8.0;
-        let longest = self.bars.iter().map(|b| b.1).fold(f64::MIN_POSITIVE, f64::max);
-        for (i, (name, length, words, colour)) in self.bars.iter().enumerate() {
+        let name_room =
+            self.bars.iter().map(|b| font::width(&b.name, TEXT, Weight::SemiBold)).fold(0.0, f64::max);
+        let word_room =
+            self.bars.iter().map(|b| font::width(&b.words, TEXT, Weight::Regular)).fold(0.0, f64::max);
+        let left = MARGIN + name_room + 10.0;
+        let right = WIDTH - MARGIN - word_room - 8.0;
+        let longest = self.bars.iter().map(|b| b.length).fold(f64::MIN_POSITIVE, f64::max);
+        for (i, Bar { name, length, words, colour }) in self.bars.iter().enumerate() {
             let y = head + row * i as f64;
             let w = (right - left) * length / longest;
             let base = y + row / 2.0 + TEXT * font::CAP_HEIGHT / 2.0;

@@ -38,10 +38,8 @@ fn from_linear(c: f32) -> f32 {
 /// Linear light to sRGB bytes by table: pictures hold millions of pixels.
 pub struct Encoder(Vec<u8>);
 
-impl Encoder {
-    const STEPS: usize = 4096;
-
-    pub fn new() -> Encoder {
+impl Default for Encoder {
+    fn default() -> Encoder {
         // Finer at the dark end: the table runs over the square root.
         Encoder(
             (0..=Self::STEPS)
@@ -52,6 +50,10 @@ impl Encoder {
                 .collect(),
         )
     }
+}
+
+impl Encoder {
+    const STEPS: usize = 4096;
 
     pub fn byte(&self, linear: f32) -> u8 {
         self.0[(linear.clamp(0.0, 1.0).sqrt() * Self::STEPS as f32 + 0.5) as usize]
@@ -215,7 +217,7 @@ mod tests {
 
     #[test]
     fn bytes_survive_linear_light() {
-        let encoder = Encoder::new();
+        let encoder = Encoder::default();
         for b in 0..=255_u8 {
             assert_eq!(encoder.byte(Rgba::rgb(b, 0, 0).linear()[0]), b);
         }

@@ -2,7 +2,7 @@
 //!
 //! Every figure is written twice, as SVG for pages and as PNG for everything else.
 
-use super::chart::{Bars, Curve, Figure, Panel, Reference, range};
+use super::chart::{Bar, Bars, Curve, Figure, Panel, Reference, range};
 use super::colour::{HUES, Rgba, Theme};
 use super::draw::{Drawing, Paint};
 use super::folder::{Summary, Table, history};
@@ -312,7 +312,7 @@ impl Book<'_> {
             });
         }
         for name in rest {
-            let curves = self.components(&[name.clone()], &[&name[prefix.len()..]]);
+            let curves = self.components(std::slice::from_ref(name), &[&name[prefix.len()..]]);
             let heading = name[prefix.len()..].to_owned();
             panels.push(Panel { heading, unit: self.unit(), curves, height: 120.0, ..Panel::default() });
         }
@@ -336,7 +336,7 @@ impl Book<'_> {
                 let share = if whole > 0.0 { 100.0 * seconds / whole } else { 0.0 };
                 let words = format!("{} s   {share:.1} %", seconds_text(seconds));
                 let colour = if name == "other" { Rgba::rgb(128, 134, 143) } else { HUES[i % HUES.len()] };
-                (name, seconds, words, colour)
+                Bar { name, length: seconds, words, colour }
             })
             .collect();
         Bars {

@@ -213,7 +213,7 @@ impl<'a> Show<'a> {
         let path = series.path(&series.entries()[chosen[0]]);
         let first = read_vtu_fields(&path, |_| true)?;
         let field = choose_field(&first, options.field, &path)?;
-        let skin = Skin::new(&first.cells, first.points.len());
+        let skin = Skin::new(&first);
         let view = options.view.unwrap_or_else(|| {
             let flat = first.points.iter().all(|p| p.z == first.points[0].z);
             if skin.dimension < 3 && flat { View::Z } else { View::Iso }
@@ -332,7 +332,7 @@ impl<'a> Show<'a> {
         let skin = if frame.cells == self.cells {
             &self.skin
         } else {
-            other = Skin::new(&frame.cells, frame.points.len());
+            other = Skin::new(frame);
             &other
         };
         let values = shown(frame, self.field, &path)?;
@@ -455,8 +455,8 @@ impl<'a> Show<'a> {
         let mut animation = match extension.as_deref() {
             Some("gif") => {
                 let count = self.chosen.len();
-                let samples: Vec<usize> =
-                    (0..count.min(8)).map(|k| k * (count - 1) / count.min(8).max(2)).collect();
+                let most = count.min(8);
+                let samples: Vec<usize> = (0..most).map(|k| k * (count - 1) / (most - 1).max(1)).collect();
                 let samples: Vec<Image> = samples.into_par_iter().map(draw).collect::<Result<_, _>>()?;
                 Animation::gif(&samples, self.options.fps)
             }
@@ -655,7 +655,7 @@ fn strip_on_screen(s: &Strip, camera: &Camera, half: f64, value: &dyn Fn(f64) ->
 
 /// Light over the theme's paper, as bytes.
 fn on_paper(layer: &raster::Layer, theme: Theme) -> Image {
-    let encoder = Encoder::new();
+    let encoder = Encoder::default();
     let paper = theme.paper();
     let under = paper.linear();
     let mut image = Image::filled(layer.width, layer.height, paper);

@@ -1,12 +1,12 @@
 //! What can be seen of a frame: the skin of solids, plane cells, bars, as coloured triangles.
 //!
-//! A face that belongs to one solid cell only is skin; plane cells and bars are seen as they are. The
-//! [`Skin`] holds what stays the same while the mesh does; [`Scene::new`] adds what a frame says. Normals
-//! are averaged around a node over those faces that meet within [`CREASE`], so that a sphere is
-//! smooth and a box keeps its edges.
+//! Of solids the boundary is seen; plane cells and bars are seen as they are. The [`Skin`] holds what stays the
+//! same while the mesh does; [`Scene::new`] adds what a frame says. Normals are averaged around a node over
+//! those faces that meet within [`CREASE`], so that a sphere is smooth and a box keeps its edges.
 
 use crate::math::Vec3;
-use crate::mesh::CellKind;
+use crate::mesh::surface::{Facet, NONE, Surface};
+use crate::mesh::{Cells, Mesh, Side};
 use crate::output::vtu::FrameData;
 use rayon::prelude::*;
 
@@ -90,37 +90,15 @@ impl std::str::FromStr for Cut {
     }
 }
 
-/// A visible face of the mesh.
-#[derive(Clone, Copy, Debug)]
-struct Face {
-    nodes: [u32; 4],
-    count: u8,
-    /// Index among all cells of the frame.
-    cell: u32,
-}
-
-impl Face {
-    fn nodes(&self) -> &[u32] {
-        &self.nodes[..self.count as usize]
-    }
-}
-
-/// An edge of the skin and the faces beside it; `u32::MAX` on a rim.
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    nodes: [u32; 2],
-    faces: [u32; 2],
-}
-
-const NO_FACE: u32 = u32::MAX;
-
 /// The part of a mesh that can be seen, without positions.
 pub struct Skin {
-    faces: Vec<Face>,
-    edges: Vec<Edge>,
-    /// Edge of each side of each face.
-    face_edges: Vec<[u32; 4]>,
-    /// Faces around each node: `around[start[n] .. start[n + 1]]`.
+    /// The boundary of solids, and plane cells as they are.
+    surface: Surface,
+    /// Index of each facet's cell among all cells of the frame.
+    cell: Vec<u32>,
+    /// Edge of each side of each facet.
+    facet_edges: Vec<[u32; 4]>,
+    /// Facets around each node: `around[start[n] .. start[n + 1]]`.
     start: Vec<u32>,
     around: Vec<u32>,
     bars: Vec<([u32; 2], u32)>,
@@ -131,39 +109,48 @@ pub struct Skin {
 }
 
 impl Skin {
-    pub fn new(cells: &[(CellKind, Vec<u32>)], nodes: usize) -> Skin {
-        let mut sides: Vec<([u32; 4], Face)> = Vec::new();
-        let mut faces = Vec::new();
-        let mut bars = Vec::new();
+    pub fn new(frame: &FrameData) -> Skin {
+        let nodes = frame.points.len();
+        let mut solids = Mesh { nodes: frame.points.clone(), ..Mesh::default() };
+        // First cell of each run of solids.
+        let mut solid_first = Vec::new();
+        let (mut sheets, mut bars) = (Vec::new(), Vec::new());
         let mut first = 0;
-        for (kind, ids) in cells {
-            for (i, cell) in ids.chunks_exact(kind.nodes()).enumerate() {
-                let cell_id = first + i as u32;
-                match kind.dimension() {
-                    1 => bars.push(([cell[0], cell[1]], cell_id)),
-                    2 => faces.push(face(cell.iter().copied(), cell_id)),
-                    _ => {
-                        for side in kind.sides() {
-                            let f = face(side.iter().map(|&k| cell[k as usize]), cell_id);
-                            let mut key = f.nodes;
-                            key.sort_unstable();
-                            sides.push((key, f));
-                        }
-                    }
+        for (kind, ids) in &frame.cells {
+            let cells = ids.chunks_exact(kind.nodes()).zip(first..);
+            match kind.dimension() {
+                1 => bars.extend(cells.map(|(cell, id)| ([cell[0], cell[1]], id))),
+                2 => sheets.extend(cells.map(|(cell, id)| (sheet(cell, id), id))),
+                _ => {
+                    solids.cells.push(Cells { kind: *kind, nodes: ids.clone() });
+                    solid_first.push(first);
                 }
             }
             first += (ids.len() / kind.nodes()) as u32;
         }
-        sides.par_sort_unstable_by_key(|(key, f)| (*key, f.cell));
-        let lonely = |i: usize| {
-            (i == 0 || sides[i - 1].0 != sides[i].0) && (i + 1 == sides.len() || sides[i + 1].0 != sides[i].0)
-        };
-        faces.extend((0..sides.len()).filter(|&i| lonely(i)).map(|i| sides[i].1));
-        faces.sort_by_key(|f| (f.cell, f.nodes));
+        let mut facets = if solids.cells.is_empty() { Vec::new() } else { Surface::of(&solids).facets };
+        let mut cell: Vec<u32> =
+            facets.iter().map(|f| solid_first[f.side.cells as usize] + f.side.cell).collect();
+        for (facet, id) in sheets {
+            facets.push(facet);
+            cell.push(id);
+        }
+        let surface = Surface::from_facets(facets);
 
-        let (edges, face_edges) = edges_of(&faces);
+        let mut facet_edges = vec![[0; 4]; surface.facets.len()];
+        for (e, edge) in surface.edges.iter().enumerate() {
+            for &f in edge.facets.iter().filter(|&&f| f != NONE) {
+                let nodes = surface.facets[f as usize].nodes();
+                for k in 0..nodes.len() {
+                    let (a, b) = (nodes[k], nodes[(k + 1) % nodes.len()]);
+                    if edge.nodes == [a.min(b), a.max(b)] {
+                        facet_edges[f as usize][k] = e as u32;
+                    }
+                }
+            }
+        }
         let mut start = vec![0_u32; nodes + 1];
-        for f in &faces {
+        for f in &surface.facets {
             f.nodes().iter().for_each(|&n| start[n as usize + 1] += 1);
         }
         for n in 0..nodes {
@@ -171,7 +158,7 @@ impl Skin {
         }
         let mut fill = start.clone();
         let mut around = vec![0; start[nodes] as usize];
-        for (i, f) in faces.iter().enumerate() {
+        for (i, f) in surface.facets.iter().enumerate() {
             for &n in f.nodes() {
                 around[fill[n as usize] as usize] = i as u32;
                 fill[n as usize] += 1;
@@ -181,13 +168,17 @@ impl Skin {
         for (ends, _) in &bars {
             ends.iter().for_each(|&n| bar_ends[n as usize] = bar_ends[n as usize].saturating_add(1));
         }
-        let dimension = cells.iter().map(|(kind, _)| kind.dimension()).max().unwrap_or(0);
-        Skin { faces, edges, face_edges, start, around, bars, bar_ends, dimension }
+        let dimension = frame.cells.iter().map(|(kind, _)| kind.dimension()).max().unwrap_or(0);
+        Skin { surface, cell, facet_edges, start, around, bars, bar_ends, dimension }
     }
 
     /// Unit normals of all faces.
     fn normals(&self, points: &[Vec3]) -> Vec<Vec3> {
-        self.faces.iter().map(|f| area_normal(f, points).try_normalize(0.0).unwrap_or_else(Vec3::z)).collect()
+        self.surface
+            .facets
+            .iter()
+            .map(|f| area_normal(f, points).try_normalize(0.0).unwrap_or_else(Vec3::z))
+            .collect()
     }
 
     /// Rims, creases and, seen along `towards`, contours of smooth bodies.
@@ -195,11 +186,12 @@ impl Skin {
         let normals = self.normals(points);
         let crease = CREASE.to_radians().cos();
         let mut lines: Vec<[Vec3; 2]> = self
+            .surface
             .edges
             .iter()
             .filter(|e| {
-                let [a, b] = e.faces;
-                if b == NO_FACE {
+                let [a, b] = e.facets;
+                if b == NONE {
                     return true;
                 }
                 let (a, b) = (normals[a as usize], normals[b as usize]);
@@ -212,39 +204,15 @@ impl Skin {
     }
 }
 
-fn face(nodes: impl Iterator<Item = u32>, cell: u32) -> Face {
-    let mut f = Face { nodes: [u32::MAX; 4], count: 0, cell };
-    for n in nodes {
-        f.nodes[f.count as usize] = n;
-        f.count += 1;
-    }
-    f
-}
-
-fn edges_of(faces: &[Face]) -> (Vec<Edge>, Vec<[u32; 4]>) {
-    let mut all: Vec<([u32; 2], u32, u8)> = Vec::with_capacity(4 * faces.len());
-    for (i, f) in faces.iter().enumerate() {
-        let nodes = f.nodes();
-        for k in 0..nodes.len() {
-            let (a, b) = (nodes[k], nodes[(k + 1) % nodes.len()]);
-            all.push(([a.min(b), a.max(b)], i as u32, k as u8));
-        }
-    }
-    all.par_sort_unstable();
-    let mut edges: Vec<Edge> = Vec::new();
-    let mut face_edges = vec![[0; 4]; faces.len()];
-    for (nodes, f, k) in all {
-        match edges.last_mut() {
-            Some(e) if e.nodes == nodes => e.faces[1] = f,
-            _ => edges.push(Edge { nodes, faces: [f, NO_FACE] }),
-        }
-        face_edges[f as usize][k as usize] = edges.len() as u32 - 1;
-    }
-    (edges, face_edges)
+/// A plane cell seen as a facet.
+fn sheet(cell: &[u32], id: u32) -> Facet {
+    let mut nodes = [NONE; 4];
+    nodes[..cell.len()].copy_from_slice(cell);
+    Facet { nodes, count: cell.len() as u8, side: Side { cells: NONE, cell: id, side: 0 } }
 }
 
 /// Normal of a face, as long as twice its area.
-fn area_normal(f: &Face, x: &[Vec3]) -> Vec3 {
+fn area_normal(f: &Facet, x: &[Vec3]) -> Vec3 {
     let p = |k: usize| x[f.nodes[k] as usize];
     if f.count == 4 { (p(2) - p(0)).cross(&(p(3) - p(1))) } else { (p(1) - p(0)).cross(&(p(2) - p(0))) }
 }
@@ -273,21 +241,23 @@ pub struct Scene {
 impl Scene {
     pub fn new(skin: &Skin, frame: &FrameData, shown: &Shown, cut: Option<&Cut>) -> Scene {
         let x = &frame.points;
-        let areas: Vec<Vec3> = skin.faces.iter().map(|f| area_normal(f, x)).collect();
+        let areas: Vec<Vec3> = skin.surface.facets.iter().map(|f| area_normal(f, x)).collect();
         let normals: Vec<Vec3> = areas.iter().map(|a| a.try_normalize(0.0).unwrap_or_else(Vec3::z)).collect();
         let crease = CREASE.to_radians().cos();
         let lines: Vec<Line> = skin
+            .surface
             .edges
             .iter()
-            .map(|e| match e.faces {
-                [_, NO_FACE] => Line::Feature,
+            .map(|e| match e.facets {
+                [_, NONE] => Line::Feature,
                 [a, b] if normals[a as usize].dot(&normals[b as usize]) < crease => Line::Feature,
                 _ => Line::Element,
             })
             .collect();
 
         let mut triangles: Vec<Triangle> = skin
-            .faces
+            .surface
+            .facets
             .par_iter()
             .enumerate()
             .flat_map_iter(|(i, f)| {
@@ -302,13 +272,13 @@ impl Scene {
                     Corner {
                         at: x[n as usize],
                         normal: sum.try_normalize(0.0).unwrap_or(normals[i]),
-                        value: shown.at(n, f.cell),
+                        value: shown.at(n, skin.cell[i]),
                     }
                 };
                 let count = f.count as usize;
                 let mut polygon = Polygon::default();
                 for k in 0..count {
-                    polygon.push(corner(k), lines[skin.face_edges[i][k] as usize]);
+                    polygon.push(corner(k), lines[skin.facet_edges[i][k] as usize]);
                 }
                 if let Some(cut) = cut {
                     polygon = polygon.clipped(cut);
@@ -468,6 +438,7 @@ fn caps(frame: &FrameData, shown: &Shown, cut: &Cut) -> Vec<Triangle> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::CellKind;
 
     /// Two unit cubes side by side along x.
     fn two_hexes() -> FrameData {
@@ -495,8 +466,8 @@ mod tests {
     #[test]
     fn the_skin_of_two_cubes_has_ten_faces_sharp_corners_and_eight_sides() {
         let frame = two_hexes();
-        let skin = Skin::new(&frame.cells, frame.points.len());
-        assert_eq!(skin.faces.len(), 10);
+        let skin = Skin::new(&frame);
+        assert_eq!(skin.surface.facets.len(), 10);
         let scene = Scene::new(&skin, &frame, &Shown::Nodes(vec![0.0; 12]), None);
         assert_eq!(scene.triangles.len(), 20);
         assert!((area(&scene.triangles) - 10.0).abs() < 1e-14);
@@ -514,7 +485,7 @@ mod tests {
     #[test]
     fn a_cut_body_is_closed_by_its_cap() {
         let frame = two_hexes();
-        let skin = Skin::new(&frame.cells, frame.points.len());
+        let skin = Skin::new(&frame);
         let shown = Shown::Nodes(frame.points.iter().map(|p| p.x).collect());
         let cut: Cut = "x=0.5".parse().unwrap();
         let scene = Scene::new(&skin, &frame, &shown, Some(&cut));

@@ -1,6 +1,9 @@
-//! What a run leaves behind: frames and their series.
+//! What a run leaves behind: history, frames and their series, summary.
 
+pub mod frames;
+pub mod history;
 pub mod pvd;
+pub mod summary;
 pub mod vtu;
 
 use std::fs;
