@@ -7,7 +7,7 @@
 use super::patch::{Patches, Record, Scratch};
 use super::{Block, Element, Pass, PointState, PointStress, Positions, stable_step, tangent};
 use crate::material::{Material, von_mises};
-use crate::math::lane::{Count, Lane, MAX_WIDTH, Simd};
+use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch, dispatch_rarely};
 use crate::math::tensor::{
     INDEX, Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
     plus_identity, scale, small_strain,
@@ -193,7 +193,7 @@ impl<E: Element, M: Material> Solid<E, M> {
     }
 }
 
-/// One force pass, as `pulp` wants it: with the instruction set as a type.
+/// One force pass over a patch.
 struct PatchPass<'a, E, M, const STEP: bool> {
     block: &'a Solid<E, M>,
     patch: usize,
@@ -203,18 +203,18 @@ struct PatchPass<'a, E, M, const STEP: bool> {
     forces: &'a mut [Vec3],
 }
 
-impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_, E, M, STEP> {
+impl<E: Element, M: Material, const STEP: bool> OnLanes for PatchPass<'_, E, M, STEP> {
     type Output = Pass;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, simd: S) -> Pass {
+    fn run<L: Lane>(self, token: L::Token) -> Pass {
         let block = self.block;
-        let (nodes, width) = (E::KIND.nodes(), Simd::<S>::WIDTH);
+        let (nodes, width) = (E::KIND.nodes(), L::WIDTH);
         let range = block.patches.range(self.patch);
         let local = block.patches.local(self.patch);
         let per_element = E::POINTS * M::STATE;
         let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
-        let zero = Simd::<S>::splat(simd, 0.0);
+        let zero = L::splat(token, 0.0);
         let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
         let mut state = [zero; MAX_STATE];
         let mut buffer = [[0.0; MAX_WIDTH]; 8];
@@ -229,8 +229,8 @@ impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_,
                     }
                 }
                 for i in 0..3 {
-                    reference.as_mut()[a][i] = Simd::load(simd, &buffer[i]);
-                    displacement.as_mut()[a][i] = Simd::load(simd, &buffer[4 + i]);
+                    reference.as_mut()[a][i] = L::load(token, &buffer[i]);
+                    displacement.as_mut()[a][i] = L::load(token, &buffer[4 + i]);
                 }
             }
             let valid = width.min(range.len() - first);
@@ -238,9 +238,9 @@ impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_,
                 for (l, to) in column[..width].iter_mut().enumerate() {
                     *to = self.old[(first + l.min(valid - 1)) * per_element + k];
                 }
-                *x = Simd::load(simd, &column);
+                *x = L::load(token, &column);
             }
-            let answer = block.kernel::<Simd<S>, STEP>(&reference, &displacement, &mut state[..per_element]);
+            let answer = block.kernel::<L, STEP>(&reference, &displacement, &mut state[..per_element]);
             for (k, x) in state[..per_element].iter().enumerate() {
                 x.store(&mut column);
                 for l in 0..valid {
@@ -314,12 +314,11 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);
-        let arch = pulp::Arch::new();
-        let (block, records) = (self, &records[..]);
+        let block = self;
         if measure_step {
-            arch.dispatch(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
+            dispatch_rarely(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
         } else {
-            arch.dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
+            dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
         }
     }
 

@@ -14,7 +14,7 @@ use super::Element;
 use super::solid::lumped_mass;
 use super::tangent::{self, SIZE};
 use crate::math::Vec3;
-use crate::math::lane::{Lane, MAX_WIDTH, Simd};
+use crate::math::lane::{Lane, MAX_WIDTH, OnLanes, dispatch_rarely};
 use crate::math::tensor::{AT, Sym};
 use rayon::prelude::*;
 use std::marker::PhantomData;
@@ -36,10 +36,9 @@ pub(super) struct AtRest<'a> {
 /// Stable step [s] of every element in its reference shape.
 pub(super) fn of_block<E: Element>(rest: &AtRest, reference: &[Vec3]) -> Vec<f64> {
     let mut steps = vec![0.0; rest.connectivity.len() / E::KIND.nodes()];
-    let arch = pulp::Arch::new();
     steps.par_chunks_mut(MAX_WIDTH).enumerate().for_each(|(chunk, out)| {
         let first = chunk * MAX_WIDTH;
-        arch.dispatch(Batch { rest, reference, first, out, element: PhantomData::<E> });
+        dispatch_rarely(Batch { rest, reference, first, out, element: PhantomData::<E> });
     });
     steps
 }
@@ -52,14 +51,14 @@ struct Batch<'a, E> {
     element: PhantomData<E>,
 }
 
-impl<E: Element> pulp::WithSimd for Batch<'_, E> {
+impl<E: Element> OnLanes for Batch<'_, E> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, simd: S) {
-        let width = Simd::<S>::WIDTH;
+    fn run<L: Lane>(self, token: L::Token) {
+        let width = L::WIDTH;
         let nodes = E::KIND.nodes();
-        let zero = Simd::<S>::splat(simd, 0.0);
+        let zero = L::splat(token, 0.0);
         let mut moduli = [[zero; 9]; 9];
         for (ij, row) in moduli.iter_mut().enumerate() {
             for (kl, x) in row.iter_mut().enumerate() {
@@ -83,20 +82,20 @@ impl<E: Element> pulp::WithSimd for Batch<'_, E> {
             }
             let mut reference = E::nodal(zero);
             for (to, from) in reference.as_mut().iter_mut().zip(&x) {
-                *to = [Simd::load(simd, &from[0]), Simd::load(simd, &from[1]), Simd::load(simd, &from[2])];
+                *to = [L::load(token, &from[0]), L::load(token, &from[1]), L::load(token, &from[2])];
             }
             let shape = E::shape(&reference);
             let mut a = [[zero; SIZE]; SIZE];
             for q in 0..E::POINTS {
-                tangent::add_point::<E, Simd<S>>(&shape, q, &moduli, &mut a);
+                tangent::add_point::<E, L>(&shape, q, &moduli, &mut a);
             }
             if E::HOURGLASS {
-                tangent::add_hourglass::<E, Simd<S>>(&reference, &shape, self.rest.hourglass, &mut a);
+                tangent::add_hourglass::<E, L>(&reference, &shape, self.rest.hourglass, &mut a);
             }
             for (row, root_a) in a.chunks_exact_mut(3).zip(&root) {
                 for row in row {
                     for (entries, root_b) in row.chunks_exact_mut(3).zip(&root) {
-                        let factor = Simd::load(simd, root_a) * Simd::load(simd, root_b);
+                        let factor = L::load(token, root_a) * L::load(token, root_b);
                         for x in entries {
                             *x = *x * factor;
                         }
