@@ -3,5 +3,6 @@
 //! Thirteen rooms, in the order of dependency: a room uses only rooms listed before it
 //! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map.
 
+pub mod contact;
 pub mod math;
 pub mod mesh;
