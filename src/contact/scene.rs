@@ -210,6 +210,8 @@ pub struct Body {
     pub attributes: Attributes,
     /// It is a single plane without bounds.
     pub plane: bool,
+    /// Some of its nodes belong to other bodies too.
+    pub shares_nodes: bool,
     /// Median edge in the reference configuration [m]: the finer body is the slave of a single pass.
     pub median_edge: f64,
 }
@@ -353,9 +355,16 @@ impl Scene {
         let mut nodes: Vec<u32> = facets.iter().flat_map(|f| f.corners().iter().copied()).collect();
         nodes.sort_unstable();
         nodes.dedup();
+        let mut shares_nodes = false;
         for (i, &node) in nodes.iter().enumerate() {
             slot_of[node as usize] = slot_0 + i as u32;
-            self.node_body[node as usize] = b;
+            let owner = &mut self.node_body[node as usize];
+            if *owner == NONE {
+                *owner = b;
+            } else {
+                shares_nodes = true;
+                self.bodies[*owner as usize].shares_nodes = true;
+            }
         }
         for facet in facets {
             let last = facet.kind.corners().max(1) - 1;
@@ -402,6 +411,7 @@ impl Scene {
             edges: edge_0..self.edges.len() as u32,
             slots: slot_0..self.slots.len() as u32,
             attributes: input.attributes.clone(),
+            shares_nodes,
             plane: input.facets.iter().any(|f| f.0 == FacetKind::Plane),
             median_edge: lengths.get(lengths.len() / 2).copied().unwrap_or(0.0),
         });
