@@ -1,8 +1,10 @@
 //! Trees of boxes over the nodes, edges or facets of one body, and the walk through two of them.
 //!
-//! A tree over n primitives has 2n − 1 nodes in breadth-first order, the two children of a node side by
-//! side, one primitive per leaf. It splits at the median of the box centres along the longest axis of
-//! its box, ties by primitive, so its shape depends on nothing but the input.
+//! Nodes stand in breadth-first order, the two children of a node side by side. A tree splits at the
+//! median of the box centres along the longest axis of its box, ties by primitive, so its shape depends
+//! on nothing but the input. A leaf holds a block of up to eight primitives whose boxes lie coordinate by
+//! coordinate, so that one box is compared with all of them at once and without a branch; with one
+//! primitive per leaf the tree is the textbook's, and its counts are those of the literature.
 //!
 //! Boxes are kept in single precision relative to an origin near the scene. What rounding may have cut
 //! off, and the distance within which pairs are wanted, are added once, in the test of two boxes:
@@ -36,12 +38,15 @@ impl Box32 {
     }
 }
 
+/// Most primitives of a leaf.
+pub const WIDTH: usize = 16;
+
 /// A node of a tree: 32 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 struct Node {
     lo: [f32; 3],
-    /// First of the two children, or the primitive of a leaf.
+    /// First of the two children, or the block of a leaf.
     link: u32,
     hi: [f32; 3],
     /// Longest edge of the box; −1 marks a leaf, which is never opened.
@@ -59,6 +64,52 @@ impl Node {
     #[inline]
     fn bounds(&self) -> Box32 {
         Box32 { lo: self.lo, hi: self.hi }
+    }
+}
+
+/// The primitives of a leaf. Places not in use hold boxes that are near nothing.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct Block {
+    lo: [[f32; WIDTH]; 3],
+    hi: [[f32; WIDTH]; 3],
+    ids: [u32; WIDTH],
+    count: u32,
+}
+
+impl Block {
+    const EMPTY: Block = Block {
+        lo: [[f32::INFINITY; WIDTH]; 3],
+        hi: [[f32::NEG_INFINITY; WIDTH]; 3],
+        ids: [0; WIDTH],
+        count: 0,
+    };
+
+    #[inline]
+    fn set(&mut self, i: usize, b: &Box32) {
+        for k in 0..3 {
+            self.lo[k][i] = b.lo[k];
+            self.hi[k][i] = b.hi[k];
+        }
+    }
+
+    #[inline]
+    fn get(&self, i: usize) -> Box32 {
+        Box32 { lo: [0, 1, 2].map(|k| self.lo[k][i]), hi: [0, 1, 2].map(|k| self.hi[k][i]) }
+    }
+
+    /// Separation of one box from each box of the block.
+    #[inline(always)]
+    fn separations(&self, b: &Box32) -> [f32; WIDTH] {
+        let larger = |p: f32, q: f32| if p > q { p } else { q };
+        let mut d = [0.0; WIDTH];
+        for l in 0..WIDTH {
+            let x = larger(self.lo[0][l] - b.hi[0], b.lo[0] - self.hi[0][l]);
+            let y = larger(self.lo[1][l] - b.hi[1], b.lo[1] - self.hi[1][l]);
+            let z = larger(self.lo[2][l] - b.hi[2], b.lo[2] - self.hi[2][l]);
+            d[l] = larger(larger(x, y), z);
+        }
+        d
     }
 }
 
@@ -93,15 +144,25 @@ impl BuildSpace {
 }
 
 /// A tree over the primitives `first .. first + n`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
+    blocks: Vec<Block>,
+    primitives: usize,
+    /// Most primitives of a leaf, 1 … [`WIDTH`].
+    leaf: usize,
     /// Sum of the box extents of inner nodes over that of the root, at the last build and now.
     built_quality: f32,
     quality: f32,
     /// The body is flat or straight: measure boxes by perimeter.
     flat: bool,
     refits: u32,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Tree::with_leaves_of(WIDTH)
+    }
 }
 
 /// Share of a cube's surface measure below which a body counts as flat.
@@ -112,13 +173,27 @@ const WORN: f32 = 1.5;
 const OLD: u32 = 500;
 
 impl Tree {
+    /// A tree with at most `leaf` primitives per leaf.
+    pub fn with_leaves_of(leaf: usize) -> Tree {
+        Tree {
+            nodes: Vec::new(),
+            blocks: Vec::new(),
+            primitives: 0,
+            leaf: leaf.clamp(1, WIDTH),
+            built_quality: 0.0,
+            quality: 0.0,
+            flat: false,
+            refits: 0,
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// Number of primitives.
-    pub fn leaves(&self) -> usize {
-        self.nodes.len().div_ceil(2)
+    pub fn len(&self) -> usize {
+        self.primitives
     }
 
     /// The box around everything.
@@ -127,7 +202,7 @@ impl Tree {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
+        self.nodes.capacity() * size_of::<Node>() + self.blocks.capacity() * size_of::<Block>()
     }
 
     /// Would a new build pay?
@@ -138,6 +213,8 @@ impl Tree {
     /// Builds from scratch over `n` primitives numbered from `first`.
     pub fn build(&mut self, first: u32, n: usize, space: &mut BuildSpace, bounds: impl Fn(u32) -> Box32) {
         self.nodes.clear();
+        self.blocks.clear();
+        self.primitives = n;
         self.refits = 0;
         if n == 0 {
             return;
@@ -146,7 +223,6 @@ impl Tree {
         space.boxes.extend((0..n as u32).map(|i| bounds(first + i)));
         space.keys.clear();
         space.keys.extend(0..n as u64);
-        self.nodes.reserve(2 * n - 1);
 
         // A node waiting to be opened keeps its range of keys in (link, size as bits); breadth-first
         // order needs no other queue.
@@ -168,35 +244,37 @@ impl Tree {
             let next = self.nodes.len();
             let node = &mut self.nodes[at];
             (node.lo, node.hi) = (all.lo, all.hi);
-            if to - from == 1 {
-                node.link = first + range[0] as u32;
-                node.size = LEAF;
-            } else {
-                let axis = longest_axis(&all);
-                node.link = next as u32;
-                node.size = all.hi[axis] - all.lo[axis];
-                for key in range.iter_mut() {
-                    let b = &space.boxes[*key as u32 as usize];
-                    *key = (*key & 0xffff_ffff) | u64::from(ordered(b.lo[axis] + b.hi[axis])) << 32;
-                }
-                let half = range.len() / 2;
-                if range.len() == 2 {
-                    if range[0] > range[1] {
-                        range.swap(0, 1);
-                    }
-                } else {
-                    range.select_nth_unstable(half);
-                }
-                self.nodes.push(waiting(from, from + half));
-                self.nodes.push(waiting(from + half, to));
-            }
             at += 1;
+            if range.len() <= self.leaf {
+                node.link = self.blocks.len() as u32;
+                node.size = LEAF;
+                let mut block = Block { count: range.len() as u32, ..Block::EMPTY };
+                for (i, key) in range.iter().enumerate() {
+                    let local = *key as u32;
+                    block.ids[i] = first + local;
+                    block.set(i, &space.boxes[local as usize]);
+                }
+                self.blocks.push(block);
+                continue;
+            }
+            let axis = longest_axis(&all);
+            node.link = next as u32;
+            node.size = all.hi[axis] - all.lo[axis];
+            for key in range.iter_mut() {
+                let b = &space.boxes[*key as u32 as usize];
+                *key = (*key & 0xffff_ffff) | u64::from(ordered(b.lo[axis] + b.hi[axis])) << 32;
+            }
+            // The median, moved to the next full leaf.
+            let half = range.len().div_ceil(self.leaf) / 2 * self.leaf;
+            range.select_nth_unstable(half);
+            self.nodes.push(waiting(from, from + half));
+            self.nodes.push(waiting(from + half, to));
         }
 
         let root = self.nodes[0].bounds();
-        self.flat = extent(&root, false) <= FLAT * 3.0 * self.nodes[0].size * self.nodes[0].size;
-        let inner = self.nodes.iter().filter(|b| !b.is_leaf());
-        let sum: f32 = inner.map(|b| extent(&b.bounds(), self.flat)).sum();
+        let longest = root.hi[longest_axis(&root)] - root.lo[longest_axis(&root)];
+        self.flat = extent(&root, false) <= FLAT * 3.0 * longest * longest;
+        let sum: f32 = self.nodes.iter().map(|b| extent(&b.bounds(), self.flat)).sum();
         self.built_quality = sum / extent(&root, self.flat);
         self.quality = self.built_quality;
     }
@@ -207,17 +285,22 @@ impl Tree {
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
             let all = if node.is_leaf() {
-                bounds(node.link)
+                let block = &mut self.blocks[node.link as usize];
+                let mut all = Box32::EMPTY;
+                for l in 0..block.count as usize {
+                    let b = bounds(block.ids[l]);
+                    block.set(l, &b);
+                    all = all.union(&b);
+                }
+                all
             } else {
                 let c = node.link as usize;
                 let all = self.nodes[c].bounds().union(&self.nodes[c + 1].bounds());
-                let d = [all.hi[0] - all.lo[0], all.hi[1] - all.lo[1], all.hi[2] - all.lo[2]];
-                let longer = |p: f32, q: f32| if p > q { p } else { q };
-                self.nodes[i].size = longer(longer(d[0], d[1]), d[2]);
-                sum +=
-                    if self.flat { d[0] + d[1] + d[2] } else { d[0] * d[1] + d[1] * d[2] + d[2] * d[0] };
+                let axis = longest_axis(&all);
+                self.nodes[i].size = all.hi[axis] - all.lo[axis];
                 all
             };
+            sum += extent(&all, self.flat);
             (self.nodes[i].lo, self.nodes[i].hi) = (all.lo, all.hi);
         }
         self.refits += 1;
@@ -237,7 +320,12 @@ impl Tree {
             top -= 1;
             let node = &self.nodes[stack[top] as usize];
             if node.is_leaf() {
-                found(node.link);
+                let block = &self.blocks[node.link as usize];
+                for l in 0..block.count as usize {
+                    if block.count == 1 || near(&block.get(l)) {
+                        found(block.ids[l]);
+                    }
+                }
                 continue;
             }
             for c in [node.link + 1, node.link] {
@@ -250,8 +338,8 @@ impl Tree {
     }
 }
 
-/// A median split halves the number of primitives, so a path has at most 32 nodes per tree; each opening
-/// adds one to the stack.
+/// A median split halves the number of leaves, so a path has at most 32 nodes per tree; each opening adds
+/// one to the stack.
 const STACK: usize = 72;
 
 #[inline]
@@ -284,15 +372,64 @@ pub fn roots_near(a: &Tree, b: &Tree, r: f32) -> bool {
 /// Two nodes, one of each tree, whose boxes are near.
 pub type NodePair = [u32; 2];
 
-/// Reports every pair of primitives whose boxes are within `r`, starting below the near pair `from`;
-/// returns the number of box tests. The larger box is opened first, the first one if they are equal.
-#[inline]
-pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(u32, u32)) -> u64 {
+/// Pairs of primitives as they come out of two leaves.
+type Found = [[u32; 2]; WIDTH * WIDTH];
+
+/// Bit l is set where `d[l] ≤ r`.
+#[inline(always)]
+fn mask(d: &[f32; WIDTH], r: f32) -> u32 {
+    let mut bits = 0;
+    for (l, &d) in d.iter().enumerate() {
+        bits |= u32::from(d <= r) << l;
+    }
+    bits
+}
+
+/// Compares two leaves, `around` being the box of the second; returns the number of box tests.
+#[inline(always)]
+fn compare(
+    p: &Block,
+    q: &Block,
+    around: &Node,
+    r: f32,
+    pairs: &mut Found,
+    found: &mut impl FnMut(&[[u32; 2]]),
+) -> u64 {
+    if p.count == 1 && q.count == 1 {
+        // Their boxes are those of the leaves, which are near.
+        found(&[[p.ids[0], q.ids[0]]]);
+        return 0;
+    }
+    let mut n = 0;
+    // Only what is near the second leaf as a whole is compared with its parts.
+    let mut rows = mask(&p.separations(&around.bounds()), r);
+    let tests = p.count + rows.count_ones() * q.count;
+    while rows != 0 {
+        let i = rows.trailing_zeros() as usize;
+        rows &= rows - 1;
+        let d = q.separations(&p.get(i));
+        for (l, &d) in d.iter().enumerate() {
+            // Written in any case, kept if near: no branch to guess.
+            pairs[n & (WIDTH * WIDTH - 1)] = [p.ids[i], q.ids[l]];
+            n += usize::from(d <= r);
+        }
+    }
+    if n > 0 {
+        found(&pairs[..n]);
+    }
+    u64::from(tests)
+}
+
+/// Reports every pair of primitives whose boxes are within `r`, in batches, starting below the near pair
+/// `from`; returns the number of box tests. The larger box is opened first, the first one if they are
+/// equal.
+#[inline(always)]
+pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
     let (p, q) = (&a.nodes[..], &b.nodes[..]);
     let [i, j] = from.map(|i| i as usize);
+    let mut pairs: Found = [[0; 2]; WIDTH * WIDTH];
     if p[i].is_leaf() && q[j].is_leaf() {
-        found(p[i].link, q[j].link);
-        return 0;
+        return compare(&a.blocks[p[i].link as usize], &b.blocks[q[j].link as usize], &q[j], r, &mut pairs, &mut found);
     }
     let mut tests = 0;
     let mut stack = [from; STACK];
@@ -301,31 +438,21 @@ pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(u3
         top -= 1;
         let [i, j] = stack[top];
         let (m, n) = (&p[i as usize], &q[j as usize]);
+        if m.is_leaf() && n.is_leaf() {
+            tests += compare(&a.blocks[m.link as usize], &b.blocks[n.link as usize], n, r, &mut pairs, &mut found);
+            continue;
+        }
         tests += 2;
+        // Last child first, so that the first is on top of the stack.
         if m.size >= n.size {
-            // Last child first, so that the first is on top of the stack.
             for c in [m.link + 1, m.link] {
-                let child = &p[c as usize];
-                if separation(child, n) <= r {
-                    if child.is_leaf() && n.is_leaf() {
-                        found(child.link, n.link);
-                    } else {
-                        stack[top] = [c, j];
-                        top += 1;
-                    }
-                }
+                stack[top] = [c, j];
+                top += usize::from(separation(&p[c as usize], n) <= r);
             }
         } else {
             for c in [n.link + 1, n.link] {
-                let child = &q[c as usize];
-                if separation(m, child) <= r {
-                    if m.is_leaf() && child.is_leaf() {
-                        found(m.link, child.link);
-                    } else {
-                        stack[top] = [i, c];
-                        top += 1;
-                    }
-                }
+                stack[top] = [i, c];
+                top += usize::from(separation(m, &q[c as usize]) <= r);
             }
         }
     }
@@ -337,12 +464,12 @@ pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(u3
 pub fn split_walk(a: &Tree, b: &Tree, r: f32, parts: usize, out: &mut Vec<NodePair>) -> u64 {
     out.clear();
     let mut tests = 1;
-    if a.is_empty() || b.is_empty() || separation(&a.nodes[0], &b.nodes[0]) > r {
+    if !roots_near(a, b, r) {
         return tests;
     }
     out.push([0, 0]);
     while out.len() < parts {
-        // One generation: open every pair once, in place and in order.
+        // One generation: open every pair once, in order.
         let generation = out.len();
         let mut opened = false;
         for at in 0..generation {
@@ -373,12 +500,13 @@ pub fn split_walk(a: &Tree, b: &Tree, r: f32, parts: usize, out: &mut Vec<NodePa
 
 /// Reports every unordered pair of different primitives of one tree whose boxes are within `r`; returns
 /// the number of box tests.
-pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(u32, u32)) -> u64 {
+pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
     let nodes = &tree.nodes[..];
     if nodes.is_empty() {
         return 0;
     }
     let mut tests = 0;
+    let mut pairs: Found = [[0; 2]; WIDTH * WIDTH];
     // A node against itself opens into three pairs instead of two: room for twice the depth.
     let mut stack = [[0u32; 2]; 2 * STACK];
     let mut top = 1;
@@ -387,7 +515,15 @@ pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(u32, u32)) -> u64 {
         let [i, j] = stack[top];
         let (m, n) = (&nodes[i as usize], &nodes[j as usize]);
         if i == j {
-            if !m.is_leaf() {
+            if m.is_leaf() {
+                let block = &tree.blocks[m.link as usize];
+                compare(block, block, m, r, &mut pairs, &mut |near: &[[u32; 2]]| {
+                    for pair in near.iter().filter(|p| p[0] < p[1]) {
+                        found(&[*pair]);
+                    }
+                });
+                tests += u64::from(block.count * (block.count - 1) / 2);
+            } else {
                 let c = m.link;
                 for pair in [[c + 1, c + 1], [c, c + 1], [c, c]] {
                     stack[top] = pair;
@@ -401,7 +537,7 @@ pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(u32, u32)) -> u64 {
             continue;
         }
         if m.is_leaf() && n.is_leaf() {
-            found(m.link, n.link);
+            tests += compare(&tree.blocks[m.link as usize], &tree.blocks[n.link as usize], n, r, &mut pairs, &mut found);
             continue;
         }
         let first = m.size >= n.size;
@@ -443,7 +579,7 @@ mod tests {
         for (n, m, size, r) in [(1, 1, 0.5, 0.6), (1, 40, 0.2, 0.0), (90, 57, 0.1, 0.05), (200, 200, 0.0, 0.1)]
         {
             let (p, q) = (boxes(n, 5, size), boxes(m, 77, size));
-            let (mut a, mut b, mut space) = (Tree::default(), Tree::default(), BuildSpace::default());
+            let (mut a, mut b, mut space) = (Tree::default(), Tree::with_leaves_of(1), BuildSpace::default());
             a.build(10, n, &mut space, |i| p[i as usize - 10]);
             b.build(0, m, &mut space, |i| q[i as usize]);
             let mut brute: Vec<(u32, u32)> = (0..n)
@@ -456,7 +592,7 @@ mod tests {
                 let (mut starts, mut found) = (Vec::new(), Vec::new());
                 split_walk(&a, &b, r, parts, &mut starts);
                 for s in starts {
-                    walk(&a, &b, s, r, |i, j| found.push((i, j)));
+                    walk(&a, &b, s, r, |p| found.extend(p.iter().map(|p| (p[0], p[1]))));
                 }
                 found.sort_unstable();
                 assert_eq!(found, brute);
@@ -471,7 +607,7 @@ mod tests {
         let mut tree = Tree::default();
         tree.build(0, 150, &mut BuildSpace::default(), |i| p[i as usize]);
         let mut found = Vec::new();
-        walk_self(&tree, 0.02, |i, j| found.push((i.min(j), i.max(j))));
+        walk_self(&tree, 0.02, |p| found.extend(p.iter().map(|p| (p[0].min(p[1]), p[0].max(p[1])))));
         found.sort_unstable();
         let mut brute = Vec::new();
         for i in 0..150 {
@@ -496,7 +632,10 @@ mod tests {
         assert_eq!(old.root(), new.root());
         for (i, node) in old.nodes.iter().enumerate() {
             if node.is_leaf() {
-                assert_eq!(node.bounds(), q[node.link as usize]);
+                let block = &old.blocks[node.link as usize];
+                for l in 0..block.count as usize {
+                    assert_eq!(block.get(l), q[block.ids[l] as usize]);
+                }
             } else {
                 let c = node.link as usize;
                 assert_eq!(node.bounds(), old.nodes[c].bounds().union(&old.nodes[c + 1].bounds()), "{i}");

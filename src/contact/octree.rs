@@ -110,10 +110,10 @@ impl Octree {
         if all.is_empty() {
             return;
         }
-        // A little larger than everything, also far from the origin, so that every lower corner lies
-        // strictly below its upper faces.
+        // A little larger than everything, so that every lower corner lies strictly below its upper faces and
+        // the smallest cell has a size, also far from the origin.
         let farthest = all.lo.iter().chain(&all.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
-        let edge = (all.longest() * (1.0 + 1e-12) + 16.0 * f64::EPSILON * farthest).max(f64::MIN_POSITIVE);
+        let edge = (all.longest() * (1.0 + 1e-12) + 4096.0 * f64::EPSILON * farthest).max(f64::MIN_POSITIVE);
 
         self.large.clear();
         self.members.clear();
@@ -156,19 +156,23 @@ impl Octree {
                 self.report(&cell, &all, edge, boxes, &wanted, out);
                 continue;
             }
+            // Sides of the three middle planes each box is on. A box in the list meets the cell, so these
+            // planes alone decide, and the path of a point is decided by the same ones.
             let half = 0.5 * cell.edge;
-            for child in 0..8 {
-                let bit = |k: usize| f64::from((child >> k) as u8 & 1);
-                let lo = [0, 1, 2].map(|k| cell.lo[k] + bit(k) * half);
+            let middle = cell.lo.map(|v| v + half);
+            for child in 0..8usize {
+                let upper = |k: usize| child >> k & 1 == 1;
+                let lo = [0, 1, 2].map(|k| if upper(k) { middle[k] } else { cell.lo[k] });
                 let from = self.members.len();
                 for at in cell.from..cell.to {
                     let i = self.members[at];
                     let b = &boxes[i as usize];
-                    self.counts.membership_tests += 1;
-                    if (0..3).all(|k| b.lo[k] <= lo[k] + half && lo[k] <= b.hi[k]) {
+                    let meets = |k: usize| if upper(k) { b.hi[k] >= middle[k] } else { b.lo[k] <= middle[k] };
+                    if meets(0) && meets(1) && meets(2) {
                         self.members.push(i);
                     }
                 }
+                self.counts.membership_tests += (cell.to - cell.from) as u64;
                 let to = self.members.len();
                 self.cells.push(Cell { lo, edge: half, depth: cell.depth + 1, from, to });
             }

@@ -422,9 +422,16 @@ pub struct Narrow {
     keys: Vec<(u64, u32, u32)>,
     pub vertex_face: Vec<VertexFace>,
     pub edge_edge: Vec<EdgeEdge>,
-    sides: Sides,
+    /// The sides of shells that nodes are known to be on; part of a checkpoint.
+    pub sides: Sides,
     /// Measure every candidate, without a look at the box of the facet first.
     pub no_pretest: bool,
+}
+
+impl Narrow {
+    pub fn new(pretest: bool) -> Narrow {
+        Narrow { no_pretest: !pretest, ..Narrow::default() }
+    }
 }
 
 /// Candidates in one piece of parallel work.
@@ -527,15 +534,6 @@ impl Narrow {
 
         stats.vertex_faces = vertex_face.len() as u64;
         stats.edge_edges = edge_edge.len() as u64;
-    }
-
-    /// The sides nodes are known to be on, for a checkpoint.
-    pub fn sides(&self) -> &Sides {
-        &self.sides
-    }
-
-    pub fn set_sides(&mut self, sides: Sides) {
-        self.sides = sides;
     }
 
     pub fn memory_bytes(&self) -> usize {
@@ -863,6 +861,20 @@ pub fn edge_normal(scene: &Scene, x: &[Vec3], edge: u32, s: f64) -> Vec3 {
     unit(known.map(normal).sum())
 }
 
+/// Do the nearest points of the two lines lie inside both edges? Most pairs of edges end here.
+#[inline]
+fn may_cross(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> bool {
+    let (u, v, r) = (b - a, d - c, a - c);
+    let (uu, uv, vv) = (u.norm_squared(), u.dot(&v), v.norm_squared());
+    let (ur, vr) = (u.dot(&r), v.dot(&r));
+    let det = uu * vv - uv * uv;
+    let (s, t) = (uv * vr - vv * ur, uu * vr - uv * ur);
+    // A little generous: the exact answer is given by the closest points.
+    let least = -1e-3 * det;
+    let most = det - least;
+    (s >= least) & (s <= most) & (t >= least) & (t <= most)
+}
+
 /// Nearest points of two edges, `e < f`, if they cross within reach.
 #[inline]
 fn edge_edge(
@@ -877,6 +889,9 @@ fn edge_edge(
     let at = |k: u32| &x[k as usize];
     let [a, b] = first.nodes.map(at);
     let [c, d] = second.nodes.map(at);
+    if !may_cross(a, b, c, d) {
+        return Touch::None;
+    }
     let near = closest_point::edge_edge(a, b, c, d);
     let offset = scene.offset(first.body, second.body);
     let limit = query.reach + offset;

@@ -141,6 +141,8 @@ pub struct ThreeStage {
     pub forgetful: bool,
     /// Split the octree no deeper than this.
     pub max_depth: Option<u32>,
+    /// One primitive per leaf, as in the literature; set before the first use.
+    pub textbook: bool,
     /// Report pairs of facets whatever the rules for neighbours say; the caller applies them.
     pub(super) raw_faces: bool,
 }
@@ -217,7 +219,10 @@ impl PairSearch for ThreeStage {
         if self.bodies.len() != scene.bodies.len() || self.last != Some(setup) {
             let keep_space = self.bodies.len() == scene.bodies.len();
             if !keep_space {
-                self.bodies = vec![BodyState::default(); scene.bodies.len()];
+                let leaf = if self.textbook { 1 } else { bvh::WIDTH };
+                let tree = || Tree::with_leaves_of(leaf);
+                let fresh = || BodyState { nodes: tree(), edges: tree(), faces: tree(), ..BodyState::default() };
+                self.bodies = std::iter::repeat_with(fresh).take(scene.bodies.len()).collect();
             }
             for body in &mut self.bodies {
                 (body.bounds, body.fresh) = (None, false);
@@ -391,8 +396,14 @@ impl ThreeStage {
     /// Candidates of pairs that are gone or walked anew are garbage; it goes when it is half of all.
     fn compact(&mut self) {
         let used = self.candidates.count();
-        let wasteful = |all: usize, used: usize| used == 0 && all > 0 || all > 2 * used + 1024;
         let c = &mut self.candidates;
+        if used == (0, 0, 0) {
+            c.vertex_face.clear();
+            c.edge_edge.clear();
+            c.face_face.clear();
+            return;
+        }
+        let wasteful = |all: usize, used: usize| all > 2 * used + 1024;
         if !(wasteful(c.vertex_face.len(), used.0)
             || wasteful(c.edge_edge.len(), used.1)
             || wasteful(c.face_face.len(), used.2))
@@ -470,7 +481,7 @@ impl ThreeStage {
                     continue;
                 }
                 let alone = plane || a == b && matches!(kind, Kind::Edges | Kind::Faces);
-                if alone || s.leaves() + t.leaves() < LARGE {
+                if alone || s.len() + t.len() < LARGE {
                     self.tasks.push(Task { pair: i as u32, kind, start: [0, 0] });
                     continue;
                 }
@@ -488,13 +499,17 @@ impl ThreeStage {
             swept,
             raw_faces: self.raw_faces,
         };
+        // Compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
+        let arch = pulp::Arch::new();
         if rayon::current_num_threads() == 1 {
             let c = &mut self.candidates;
+            let stats = &mut self.stats;
             for task in &self.tasks {
-                let (tests, leaves) =
-                    context.run(task, &mut c.vertex_face, &mut c.edge_edge, &mut c.face_face, &mut c.groups);
-                self.stats.box_tests += tests;
-                self.stats.leaf_pairs += leaves;
+                let (tests, leaves) = arch.dispatch(|| {
+                    context.run(task, &mut c.vertex_face, &mut c.edge_edge, &mut c.face_face, &mut c.groups)
+                });
+                stats.box_tests += tests;
+                stats.leaf_pairs += leaves;
             }
             return;
         }
@@ -503,7 +518,7 @@ impl ThreeStage {
         let (mut start, mut load) = (0, 0);
         for (i, task) in self.tasks.iter().enumerate() {
             let [a, b] = self.body_pairs[task.pair as usize];
-            let size = |b: u32| self.bodies[b as usize].faces.leaves() + self.bodies[b as usize].nodes.leaves();
+            let size = |b: u32| self.bodies[b as usize].faces.len() + self.bodies[b as usize].nodes.len();
             load += (size(a) + size(b)).min(PIECE / 4) + 64;
             if load >= PIECE || i + 1 == self.tasks.len() {
                 if used == self.pieces.len() {
@@ -522,7 +537,7 @@ impl ThreeStage {
             (piece.tests, piece.leaves) = (0, 0);
             for task in &tasks[piece.tasks.clone()] {
                 let out = (&mut piece.vertex_face, &mut piece.edge_edge, &mut piece.face_face);
-                let (count, tests, leaves) = context.find(task, out);
+                let (count, tests, leaves) = arch.dispatch(|| context.find(task, out));
                 piece.counts.push(count);
                 piece.tests += tests;
                 piece.leaves += leaves;
@@ -584,6 +599,7 @@ type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32
 
 impl Context<'_> {
     /// Runs a task straight into the arrays of all candidates.
+    #[inline(always)]
     fn run(
         &self,
         task: &Task,
@@ -608,6 +624,7 @@ impl Context<'_> {
     }
 
     /// Runs a task; returns candidates, box tests and near leaves.
+    #[inline(always)]
     fn find(&self, task: &Task, (vf, ee, ff): Lists<'_>) -> (u32, u64, u64) {
         let [a, b] = self.pairs[task.pair as usize];
         let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
@@ -616,7 +633,7 @@ impl Context<'_> {
         let r = radius32(self.walked[task.pair as usize].radius + p.pad + q.pad);
         // Only features of one body, or of bodies glued node on node, can exclude each other.
         let careful = a == b || first.shares_nodes && second.shares_nodes;
-        let mut leaves = 0;
+        let mut leaves: usize = 0;
         let before = (vf.len(), ee.len(), ff.len());
         let tests = match task.kind {
             Kind::NodesFaces | Kind::FacesNodes => {
@@ -625,68 +642,63 @@ impl Context<'_> {
                 if master.plane {
                     // Every node below the plane counts, however deep.
                     let facet = master.facets.start;
-                    let tests = faces.near_plane(&nodes.nodes, r, |slot| vf.push([scene.slots[slot as usize], facet]));
-                    (tests, vf.len() - before.0)
-                } else if careful {
-                    let tests = from(&nodes.nodes, &faces.faces, task.start, r, |slot, face| {
+                    faces.near_plane(&nodes.nodes, r, |slot| {
                         leaves += 1;
-                        let node = scene.slots[slot as usize];
-                        if !scene.excludes_vertex_face(node, face, swept) {
-                            vf.push([node, face]);
-                        }
-                    });
-                    (tests, leaves)
+                        vf.push([scene.slots[slot as usize], facet]);
+                    })
                 } else {
-                    let tests =
-                        from(&nodes.nodes, &faces.faces, task.start, r, |slot, face| {
-                        vf.push([scene.slots[slot as usize], face]);
-                    });
-                    (tests, vf.len() - before.0)
+                    from(&nodes.nodes, &faces.faces, task.start, r, |pairs| {
+                        leaves += pairs.len();
+                        let named = pairs.iter().map(|&[slot, face]| [scene.slots[slot as usize], face]);
+                        if careful {
+                            vf.extend(named.filter(|&[k, f]| !scene.excludes_vertex_face(k, f, swept)));
+                        } else {
+                            vf.extend(named);
+                        }
+                    })
                 }
             }
-            Kind::Edges if a == b => {
-                let tests = bvh::walk_self(&p.edges, r, |e, f| {
-                    leaves += 1;
-                    if !scene.excludes_edge_edge(e, f, swept) {
-                        ee.push([e.min(f), e.max(f)]);
-                    }
-                });
-                (tests, leaves)
-            }
             Kind::Edges => {
-                let tests = from(&p.edges, &q.edges, task.start, r, |e, f| {
-                    if !careful || !scene.excludes_edge_edge(e, f, swept) {
-                        ee.push([e, f]);
+                let found = |pairs: &[[u32; 2]]| {
+                    leaves += pairs.len();
+                    if careful {
+                        let fits = |&&[e, f]: &&[u32; 2]| !scene.excludes_edge_edge(e, f, swept);
+                        ee.extend(pairs.iter().filter(fits).map(|&[e, f]| [e.min(f), e.max(f)]));
+                    } else {
+                        ee.extend_from_slice(pairs);
                     }
-                });
-                (tests, ee.len() - before.1)
-            }
-            Kind::Faces if a == b => {
-                let tests = bvh::walk_self(&p.faces, r, |f, g| {
-                    leaves += 1;
-                    if self.raw_faces || !scene.excludes_face_face(f, g, swept) {
-                        ff.push([f.min(g), f.max(g)]);
-                    }
-                });
-                (tests, leaves)
+                };
+                if a == b {
+                    bvh::walk_self(&p.edges, r, found)
+                } else {
+                    from(&p.edges, &q.edges, task.start, r, found)
+                }
             }
             Kind::Faces => {
-                let tests = from(&p.faces, &q.faces, task.start, r, |f, g| {
-                    if self.raw_faces || !careful || !scene.excludes_face_face(f, g, swept) {
-                        ff.push([f, g]);
+                let found = |pairs: &[[u32; 2]]| {
+                    leaves += pairs.len();
+                    if careful && !self.raw_faces {
+                        let fits = |&&[f, g]: &&[u32; 2]| !scene.excludes_face_face(f, g, swept);
+                        ff.extend(pairs.iter().filter(fits).map(|&[f, g]| [f.min(g), f.max(g)]));
+                    } else {
+                        ff.extend_from_slice(pairs);
                     }
-                });
-                (tests, ff.len() - before.2)
+                };
+                if a == b {
+                    bvh::walk_self(&p.faces, r, found)
+                } else {
+                    from(&p.faces, &q.faces, task.start, r, found)
+                }
             }
         };
         let count = (vf.len() - before.0) + (ee.len() - before.1) + (ff.len() - before.2);
-        (count as u32, tests.0, tests.1 as u64)
+        (count as u32, tests, leaves as u64)
     }
 }
 
 /// Walks from a start; the roots are compared first.
-#[inline]
-fn from(a: &Tree, b: &Tree, start: NodePair, r: f32, found: impl FnMut(u32, u32)) -> u64 {
+#[inline(always)]
+fn from(a: &Tree, b: &Tree, start: NodePair, r: f32, found: impl FnMut(&[[u32; 2]])) -> u64 {
     if start == [0, 0] {
         if !bvh::roots_near(a, b, r) {
             return 1;
