@@ -13,10 +13,13 @@
 //!
 //! The room uses `math` and `mesh` and nothing else.
 
+#[cfg(test)]
+mod agreement;
 pub mod bench_scenes;
 pub mod brute;
 pub mod bvh;
 pub mod cells;
+pub mod check;
 pub mod classic;
 pub mod closest_point;
 pub mod obstacle;
