@@ -191,7 +191,7 @@ fn every_search_finds_what_brute_force_finds() {
 /// One search that lives through the motion and one that is new at every step agree with brute force.
 #[test]
 fn after_long_motion_the_search_still_finds_everything() {
-    let kept: u64 = (0..150u64)
+    let kept: u64 = (0..100u64)
         .into_par_iter()
         .map(|seed| {
             let case = random_case(20_000 + seed);
@@ -206,7 +206,7 @@ fn after_long_motion_the_search_still_finds_everything() {
                 Box::new(Classic::new(true)),
             ];
             let mut kept = 0;
-            for step in 0..60 {
+            for step in 0..50 {
                 before.copy_from_slice(&x);
                 for (k, p) in x.iter_mut().enumerate() {
                     let flat = if case.x[k].z == 0.0 { 0.0 } else { 1.0 };
@@ -320,14 +320,13 @@ fn near_faces_are_candidates() {
     }
 }
 
-/// A bar twisted by 90° in small steps: refitted trees end in the records of new ones, and trees that have
-/// become bad are built anew.
-#[test]
-fn a_twisted_bar_keeps_its_contacts_and_gets_new_trees() {
+/// Two bars one above the other, the lower one deformed more and more; returns how many trees were built
+/// anew. At every step the refitted search, a new one and brute force must agree.
+fn deform_a_bar(steps: u32, deform: impl Fn(Vec3, f64) -> Vec3) -> u64 {
     let (points, quads) = box_surface([24, 3, 3], [8.0, 1.0, 1.0]);
     let n = points.len() as u32;
     let (mut x, mut bodies) = (points.clone(), Vec::new());
-    bodies.push(BodyInput::of_quads("twisted", &quads, Attributes::default()));
+    bodies.push(BodyInput::of_quads("deformed", &quads, Attributes::default()));
     let second: Vec<_> = quads.iter().map(|q| q.map(|k| k + n)).collect();
     x.extend(points.iter().map(|p| p + Vec3::new(0.05, 0.03, 1.02)));
     bodies.push(BodyInput::of_quads("straight", &second, Attributes::default()));
@@ -335,23 +334,37 @@ fn a_twisted_bar_keeps_its_contacts_and_gets_new_trees() {
     let scene = Scene::new(&bodies, &reference, Rules::default());
     let case = Case { scene, x: x.clone(), query: Query::all(0.1) };
     let (mut old, mut rebuilt, mut contacts) = (ThreeStage::new(), 0, 0);
-    for step in 0..=90 {
+    for step in 0..=steps {
         for k in 0..n as usize {
-            let p = reference[k];
-            let (angle, mid) = (f64::from(step).to_radians() * p.x / 8.0, Vec3::new(0.0, 0.5, 0.5));
-            let turn = nalgebra::Rotation3::new(Vec3::new(angle, 0.0, 0.0));
-            x[k] = Vec3::new(p.x, 0.0, 0.0) + mid + turn * (Vec3::new(0.0, p.y, p.z) - mid);
+            x[k] = deform(reference[k], f64::from(step) / f64::from(steps));
         }
         let (mut new, mut brute) = (ThreeStage::new(), Brute::new(true));
         find(&mut old, &case, &x, None);
         find(&mut new, &case, &x, None);
         find(&mut brute, &case, &x, None);
-        assert_same(step as u64, "the old search", &brute, &old);
-        assert_same(step as u64, "the new search", &brute, &new);
+        assert_same(u64::from(step), "the old search", &brute, &old);
+        assert_same(u64::from(step), "the new search", &brute, &new);
         rebuilt += if step > 0 { old.stats().trees_built } else { 0 };
         contacts += old.vertex_face().len();
     }
-    assert!(rebuilt > 0 && contacts > 1000, "{rebuilt} trees rebuilt, {contacts} contacts");
+    assert!(contacts > 1000, "{contacts} contacts");
+    rebuilt
+}
+
+#[test]
+fn a_twisted_bar_keeps_its_contacts() {
+    deform_a_bar(30, |p, t| {
+        let (angle, mid) = (90f64.to_radians() * t * p.x / 8.0, Vec3::new(0.0, 0.5, 0.5));
+        let turn = nalgebra::Rotation3::new(Vec3::new(angle, 0.0, 0.0));
+        Vec3::new(p.x, 0.0, 0.0) + mid + turn * (Vec3::new(0.0, p.y, p.z) - mid)
+    });
+}
+
+/// Shear draws the boxes of the old splits out to needles that overlap: trees are built anew.
+#[test]
+fn a_sheared_bar_gets_new_trees() {
+    let rebuilt = deform_a_bar(20, |p, t| Vec3::new(p.x + 12.0 * t * (p.z - 1.0), p.y, p.z));
+    assert!(rebuilt > 0);
 }
 
 /// One, two and eight threads: the same bytes, in candidates and in records.

@@ -401,6 +401,10 @@ impl ThreeStage {
             c.vertex_face.clear();
             c.edge_edge.clear();
             c.face_face.clear();
+            // Empty parts must not point beyond the end.
+            for g in &mut c.groups {
+                *g = Group { a: g.a, b: g.b, ..Group::default() };
+            }
             return;
         }
         let wasteful = |all: usize, used: usize| all > 2 * used + 1024;
