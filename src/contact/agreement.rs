@@ -55,10 +55,12 @@ fn random_case(seed: u64) -> Case {
     let flat_world = family == 6;
     let grid = dice.below(3) == 0;
     for b in 0..2 + dice.below(4) {
-        let mut attributes = Attributes::default();
-        attributes.self_contact = dice.below(3) == 0;
-        attributes.rigid = dice.below(6) == 0;
-        attributes.groups = if dice.below(5) == 0 { 2 } else { 3 };
+        let mut attributes = Attributes {
+            self_contact: dice.below(3) == 0,
+            rigid: dice.below(6) == 0,
+            groups: if dice.below(5) == 0 { 2 } else { 3 },
+            ..Attributes::default()
+        };
         if dice.below(4) == 0 {
             (attributes.two_sided, attributes.thickness) = (true, 0.05 * dice.unit());
         }
@@ -262,8 +264,10 @@ fn swept_candidates_hold_every_pair_met_on_the_way() {
                     s.gather(&case.scene, Positions::swept(&start, &end), &case.query).unwrap();
                 }
                 let c = s.candidates();
-                let mut vf: Vec<_> = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
-                let mut ee: Vec<_> = c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
+                let mut vf: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
+                let mut ee: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
                 vf.sort_unstable();
                 ee.sort_unstable();
                 (vf, ee)
@@ -382,8 +386,10 @@ fn the_number_of_threads_changes_nothing() {
                     search.find(&bench.scene, &x, None, &query).unwrap();
                 }
                 let c = search.candidates();
-                let vf: Vec<_> = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
-                let ee: Vec<_> = c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
+                let vf: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
+                let ee: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
                 (search.vertex_face().to_vec(), search.edge_edge().to_vec(), vf, ee)
             })
         };
@@ -402,7 +408,10 @@ fn the_order_of_bodies_changes_only_their_numbers() {
     let order: Vec<usize> = (0..n).map(|i| (i * 11 + 5) % n).collect();
     let quads = |b: usize| -> Vec<[u32; 4]> {
         let body = &bench.scene.bodies[b];
-        bench.scene.facets[body.facets.start as usize..body.facets.end as usize].iter().map(|f| f.nodes).collect()
+        bench.scene.facets[body.facets.start as usize..body.facets.end as usize]
+            .iter()
+            .map(|f| f.nodes)
+            .collect()
     };
     let attributes = |b: usize| bench.scene.bodies[b].attributes.clone();
     let inputs: Vec<_> = order.iter().map(|&b| BodyInput::of_quads("", &quads(b), attributes(b))).collect();
@@ -486,7 +495,8 @@ fn box_tests_per_pair_do_not_grow_with_the_number_of_cubes() {
     };
     for textbook in [true, false] {
         let all: Vec<f64> = (2..=6).map(|n| per_pair(n, textbook)).collect();
-        let (least, most) = all.iter().fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), &v| (l.min(v), m.max(v)));
+        let (least, most) =
+            all.iter().fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), &v| (l.min(v), m.max(v)));
         assert!(most < 1.4 * least, "{all:?}");
     }
 }
@@ -504,7 +514,8 @@ fn sheet(n: usize, bend: impl Fn(f64, f64) -> Vec3) -> Case {
             triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
         }
     }
-    let attributes = Attributes { self_contact: true, two_sided: true, thickness: 1e-3, ..Attributes::default() };
+    let attributes =
+        Attributes { self_contact: true, two_sided: true, thickness: 1e-3, ..Attributes::default() };
     let body = BodyInput::of_triangles("sheet", &triangles, attributes);
     let scene = Scene::new(&[body], &flat, Rules::default());
     let x = flat.iter().map(|p| bend(p.x, p.y)).collect();
@@ -654,7 +665,9 @@ fn gaps_are_negative_inside_and_positive_outside() {
             let first = n + 3 * k as u32;
             let records = search.vertex_face();
             let at = records.partition_point(|r| r.node < first);
-            let of_node = records[at..].iter().take_while(|r| r.node == first && scene.facets[r.face as usize].body == 0);
+            let of_node = records[at..]
+                .iter()
+                .take_while(|r| r.node == first && scene.facets[r.face as usize].body == 0);
             let nearest = of_node.min_by(|p, q| p.distance_squared.total_cmp(&q.distance_squared));
             let gap = nearest.expect("the surface is within reach").gap;
             if gap.abs() > 1e-9 {
@@ -740,7 +753,8 @@ fn a_node_stays_on_its_side_of_a_shell() {
     let mut case = sheet(4, |x, y| Vec3::new(x, y, 0.0));
     let n = case.x.len() as u32;
     let speck = |z: f64| [Vec3::new(0.4, 0.3, z), Vec3::new(0.4, 0.3, z + 1.0), Vec3::new(0.5, 0.3, z + 1.0)];
-    let triangles: Vec<[u32; 3]> = case.scene.facets.iter().map(|f| [f.nodes[0], f.nodes[1], f.nodes[2]]).collect();
+    let triangles: Vec<[u32; 3]> =
+        case.scene.facets.iter().map(|f| [f.nodes[0], f.nodes[1], f.nodes[2]]).collect();
     let shell = Attributes { two_sided: true, thickness: 0.01, ..Attributes::default() };
     let bodies = [
         BodyInput::of_triangles("shell", &triangles, shell),
