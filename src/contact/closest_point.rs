@@ -2,9 +2,9 @@
 //!
 //! | facet | how                                                              |
 //! |-------|------------------------------------------------------------------|
-//! | seg2  | `t = clamp((y−a)·(b−a) / |b−a|², 0, 1)`                          |
+//! | seg2  | `t = clamp((y−a)·(b−a) / ‖b−a‖², 0, 1)`                          |
 //! | tri3  | walk over the seven Voronoi regions (Ericson 2004)               |
-//! | quad4 | Newton on `½|S(ξ,η) − y|²` in the box, against its four edges    |
+//! | quad4 | Newton on `½‖S(ξ,η) − y‖²` in the box, against its four edges    |
 //! | edges | interior solution over the unit square, against four projections |
 //!
 //! Every answer is a point of the facet, as weights on its corners that are ≥ 0 and add up to 1, so a
@@ -14,6 +14,10 @@
 //! Local edge `k` joins corners `k` and `k + 1` (cyclic). Nothing here allocates or fails.
 //!
 //! Read by the searches of this room, by `swept` and by whoever makes a `Pair`.
+
+mod quad;
+
+pub use quad::{quad4, quad4_weights};
 
 use crate::math::Vec3;
 
@@ -144,22 +148,14 @@ pub fn tri3(y: &Vec3, a: &Vec3, b: &Vec3, c: &Vec3) -> Closest<3> {
     found(a + v * ab + w * ac, [1.0 - v - w, v, w], Feature::Face)
 }
 
-/// Triangles with a small angle, or none: best of the three edges and of the interior, the latter in an
-/// orthogonal frame on the longest edge, where a small height costs no digits of the point.
+/// Triangles with a small angle, or none: in an orthogonal frame on the longest edge, where a small height
+/// costs no digits of the point. Outside, the edges compete for the projection of `y` on the plane: seen
+/// from afar their distances could not be told apart.
 #[cold]
 fn needle(y: &Vec3, a: &Vec3, b: &Vec3, c: &Vec3) -> Closest<3> {
     let corner = [a, b, c];
     let lengths = [0, 1, 2].map(|k| (corner[(k + 1) % 3] - corner[k]).norm_squared());
     let longest = (0..3).fold(0, |best, k| if lengths[k] > lengths[best] { k } else { best });
-
-    let mut best = on_edge(y, corner, 0);
-    for k in 1..3 {
-        let other = on_edge(y, corner, k);
-        if other.distance_squared < best.distance_squared {
-            best = other;
-        }
-    }
-
     let [i, j, k] = [longest, (longest + 1) % 3, (longest + 2) % 3];
     let (base, side, iy) = (corner[j] - corner[i], corner[k] - corner[i], y - corner[i]);
     let base_squared = lengths[longest];
@@ -170,25 +166,30 @@ fn needle(y: &Vec3, a: &Vec3, b: &Vec3, c: &Vec3) -> Closest<3> {
     let (foot, height) = (foot + again, height - again * base);
     let height_squared = height.norm_squared();
 
-    let shortest = lengths.iter().fold(f64::INFINITY, |m, &l| m.min(l));
     let tall = height_squared > FLAT * FLAT * base_squared;
-    let long = shortest > FLAT * FLAT * base_squared;
-    best.degenerate = !(tall && long);
+    let long = lengths.iter().all(|&l| l > FLAT * FLAT * base_squared);
+    let degenerate = !(tall && long);
+    let mut seen = *y;
     if tall {
-        let w = iy.dot(&height) / height_squared;
-        let v = iy.dot(&base) / base_squared - w * foot;
+        let (p, w) = (iy.dot(&base) / base_squared, iy.dot(&height) / height_squared);
+        let v = p - w * foot;
         if v > 0.0 && w > 0.0 && v + w < 1.0 {
             let point = corner[i] + v * base + w * side;
+            let mut weights = [0.0; 3];
+            (weights[i], weights[j], weights[k]) = (1.0 - v - w, v, w);
             let distance_squared = (y - point).norm_squared();
-            if distance_squared <= best.distance_squared {
-                let mut weights = [0.0; 3];
-                (weights[i], weights[j], weights[k]) = (1.0 - v - w, v, w);
-                let degenerate = best.degenerate;
-                return Closest { point, weights, distance_squared, feature: Feature::Face, degenerate };
-            }
+            return Closest { point, weights, distance_squared, feature: Feature::Face, degenerate };
+        }
+        seen = corner[i] + p * base + w * height;
+    }
+    let mut best = on_edge(&seen, corner, 0);
+    for k in 1..3 {
+        let other = on_edge(&seen, corner, k);
+        if other.distance_squared < best.distance_squared {
+            best = other;
         }
     }
-    best
+    Closest { distance_squared: (y - best.point).norm_squared(), degenerate, ..best }
 }
 
 /// Closest point on edge `k` of a facet, in the weights of the facet.
@@ -205,194 +206,6 @@ fn on_edge<const N: usize>(y: &Vec3, corner: [&Vec3; N], k: usize) -> Closest<N>
         _ => Feature::Edge(k as u8),
     };
     Closest { point: on.point, weights, distance_squared: on.distance_squared, feature, degenerate: false }
-}
-
-/// Newton steps from one start; five is the median.
-const NEWTON_STEPS: usize = 40;
-/// Projected gradient, in units of the squared size of the face, at which Newton has arrived.
-const ARRIVED: f64 = 1e-13;
-/// Relative determinant below which the Hessian counts as not positive definite.
-const INDEFINITE: f64 = 1e-12;
-/// Multiple of the squared size added to the Gauss–Newton matrix of a face that may be singular.
-const RIDGE: f64 = 1e-9;
-/// Warp (volume of the corners over the cubed diagonal) above which one start is not enough.
-const WARPED: f64 = 1e-3;
-/// Twist |S,ξη| relative to the size below which the face is a parallelogram to round-off.
-const AFFINE: f64 = 1e-15;
-/// Distance from ±1 below which ξ or η counts as on the bound: the edges know better.
-const RIM: f64 = 1e-12;
-
-/// Bilinear face `S = m + ξ a + η b + ξη c`, seen from `y` (`m` is relative to it).
-struct Bilinear {
-    m: Vec3,
-    a: Vec3,
-    b: Vec3,
-    c: Vec3,
-    /// Squared size: the longer diagonal.
-    size_squared: f64,
-}
-
-/// Closest point on the bilinear quad with corners `x₀ … x₃` at (−1,−1) (1,−1) (1,1) (−1,1).
-pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
-    let r = [x[0] - y, x[1] - y, x[2] - y, x[3] - y];
-    let (d02, d13) = (r[2] - r[0], r[3] - r[1]);
-    let size_squared = d02.norm_squared().max(d13.norm_squared());
-    let face = Bilinear {
-        m: 0.25 * ((r[0] + r[2]) + (r[1] + r[3])),
-        a: 0.25 * (d02 - d13),
-        b: 0.25 * (d02 + d13),
-        c: 0.25 * ((r[0] - r[1]) + (r[2] - r[3])),
-        size_squared,
-    };
-
-    let mut best = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], 0);
-    for k in 1..4 {
-        let other = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], k);
-        if other.distance_squared < best.distance_squared {
-            best = other;
-        }
-    }
-    best.degenerate = face.degenerate(&r);
-    if size_squared <= 0.0 {
-        return best;
-    }
-
-    let (aa, ab, bb) = (face.a.norm_squared(), face.a.dot(&face.b), face.b.norm_squared());
-    let det = aa * bb - ab * ab;
-    // The affine least-squares projection is where Newton starts; on a parallelogram it is the answer,
-    // or the answer is on an edge.
-    let start = if det > INDEFINITE * aa * bb {
-        let (fa, fb) = (face.m.dot(&face.a), face.m.dot(&face.b));
-        [(ab * fb - bb * fa) / det, (ab * fa - aa * fb) / det]
-    } else {
-        [0.0, 0.0]
-    };
-    let affine = face.c.norm_squared() <= AFFINE * AFFINE * size_squared && det > NEEDLE * aa * bb;
-    if affine {
-        if start[0].abs().max(start[1].abs()) < 1.0 - RIM {
-            best = face.nearer(best, x, start);
-        }
-        return best;
-    }
-    let (xi, h) = face.descend([start[0].clamp(-1.0, 1.0), start[1].clamp(-1.0, 1.0)]);
-    best = face.accept(best, x, xi, h);
-    // A point farther away than the warp is deep sees one hollow only, but "far" is not worth a proof.
-    let volume = d02.dot(&(r[1] - r[0]).cross(&(r[3] - r[0]))).abs();
-    if volume > WARPED * d02.norm_squared() * d02.norm() {
-        for start in [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]] {
-            let (xi, h) = face.descend(start);
-            best = face.accept(best, x, xi, h);
-        }
-    }
-    best
-}
-
-/// Bilinear shape functions at (ξ, η).
-#[inline]
-pub fn quad4_weights(xi: f64, eta: f64) -> [f64; 4] {
-    let (p, q, r, s) = (0.5 * (1.0 - xi), 0.5 * (1.0 + xi), 0.5 * (1.0 - eta), 0.5 * (1.0 + eta));
-    [p * r, q * r, q * s, p * s]
-}
-
-impl Bilinear {
-    /// `d = S − y`.
-    #[inline]
-    fn offset(&self, [xi, eta]: [f64; 2]) -> Vec3 {
-        self.m + xi * self.a + eta * (self.b + xi * self.c)
-    }
-
-    /// An edge without length, or all four corners on a line.
-    fn degenerate(&self, r: &[Vec3; 4]) -> bool {
-        let flat = FLAT * FLAT * self.size_squared;
-        let point = (0..4).any(|k| (r[(k + 1) % 4] - r[k]).norm_squared() <= flat);
-        let axis = if (r[2] - r[0]).norm_squared() >= (r[3] - r[1]).norm_squared() { 0 } else { 1 };
-        let (along, from) = (r[axis + 2] - r[axis], r[axis]);
-        let off = |k: usize| (r[k] - from).cross(&along).norm_squared() > flat * self.size_squared;
-        point || !(off(axis + 1) || off((axis + 3) % 4))
-    }
-
-    /// Takes the interior point found by Newton unless an edge is nearer; on the rim the edges decide.
-    #[inline]
-    fn accept(&self, best: Closest<4>, x: &[Vec3; 4], xi: [f64; 2], h: f64) -> Closest<4> {
-        let inside = xi[0].abs().max(xi[1].abs()) < 1.0 - RIM;
-        // Ties go to the interior: near an edge the distance hardly tells the two apart, the gradient does.
-        let tie = 2.0 * h <= best.distance_squared * (1.0 + 4.0 * f64::EPSILON);
-        if inside && tie && (best.feature != Feature::Face || 2.0 * h < best.distance_squared) {
-            self.nearer(best, x, xi)
-        } else {
-            best
-        }
-    }
-
-    fn nearer(&self, best: Closest<4>, x: &[Vec3; 4], xi: [f64; 2]) -> Closest<4> {
-        let weights = quad4_weights(xi[0], xi[1]);
-        let point = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2] + weights[3] * x[3];
-        let distance_squared = self.offset(xi).norm_squared();
-        Closest { point, weights, distance_squared, feature: Feature::Face, degenerate: best.degenerate }
-    }
-
-    /// Box-constrained Newton on `h = ½|d|²`; returns the last point and its `h`.
-    ///
-    /// ```text
-    /// F = (d·a', d·b')      J = | a'·a'         a'·b' + d·c |      a' = a + η c,  b' = b + ξ c
-    ///                           | a'·b' + d·c   b'·b'       |
-    /// ```
-    ///
-    /// A variable on its bound whose gradient points outwards is frozen; the free ones take the step,
-    /// are clamped, and the step is halved until `h` falls.
-    fn descend(&self, start: [f64; 2]) -> ([f64; 2], f64) {
-        let mut xi = start;
-        let mut d = self.offset(xi);
-        let mut h = 0.5 * d.norm_squared();
-        for _ in 0..NEWTON_STEPS {
-            let (a, b) = (self.a + xi[1] * self.c, self.b + xi[0] * self.c);
-            let f = [d.dot(&a), d.dot(&b)];
-            let frozen = [0, 1].map(|k| (xi[k] <= -1.0 && f[k] > 0.0) || (xi[k] >= 1.0 && f[k] < 0.0));
-            let free = [0, 1].map(|k| if frozen[k] { 0.0 } else { f[k] });
-            if free[0].abs().max(free[1].abs()) <= ARRIVED * self.size_squared {
-                break;
-            }
-            let (aa, bb) = (a.norm_squared(), b.norm_squared());
-            let step = if frozen[0] {
-                [0.0, -f[1] / (bb + f64::MIN_POSITIVE)]
-            } else if frozen[1] {
-                [-f[0] / (aa + f64::MIN_POSITIVE), 0.0]
-            } else {
-                let gauss = a.dot(&b);
-                let ab = gauss + d.dot(&self.c);
-                let det = aa * bb - ab * ab;
-                let (aa, ab, bb, det) = if det > INDEFINITE * aa * bb {
-                    (aa, ab, bb, det)
-                } else {
-                    let ridge = RIDGE * self.size_squared;
-                    let (aa, bb) = (aa + ridge, bb + ridge);
-                    (aa, gauss, bb, aa * bb - gauss * gauss)
-                };
-                [(ab * f[1] - bb * f[0]) / det, (ab * f[0] - aa * f[1]) / det]
-            };
-            let mut share = 1.0;
-            let moved = loop {
-                let next = [0, 1].map(|k| (xi[k] + share * step[k]).clamp(-1.0, 1.0));
-                let d_next = self.offset(next);
-                let h_next = 0.5 * d_next.norm_squared();
-                // Armijo: a share of the decrease the gradient promises.
-                let promised = f[0] * (next[0] - xi[0]) + f[1] * (next[1] - xi[1]);
-                if h_next <= h + 1e-4 * promised {
-                    let moved = next != xi;
-                    (xi, d, h) = (next, d_next, h_next);
-                    break moved;
-                }
-                share *= 0.5;
-                if share < 1e-10 {
-                    break false;
-                }
-            };
-            if !moved {
-                break;
-            }
-        }
-        (xi, h)
-    }
 }
 
 /// Nearest points of the edges `a b` and `c d`.
@@ -413,12 +226,24 @@ pub struct EdgeEdge {
     pub degenerate: bool,
 }
 
-/// Relative determinant below which two edges count as parallel for the interior solution.
-const PARALLEL: f64 = 1e-14;
+/// Squared sine below which the determinant of two edges has lost the digits that matter, and their
+/// vector product takes over.
+const SLENDER: f64 = 1e-4;
+/// Squared sine below which two edges are parallel to round-off.
+const PARALLEL: f64 = 1e-28;
 /// Sine of their angle below which two edges give no normal worth having.
 const NO_NORMAL: f64 = 1e-6;
 /// Share of an edge at its ends that belongs to the nodes.
 const ENDS: f64 = 1e-9;
+
+/// Parameter on the first edge of the interior solution, by `s = (v × r)·(u × v) / |u × v|²`, which keeps
+/// its digits until the edges are parallel to round-off.
+#[cold]
+fn nearly_parallel(u: &Vec3, v: &Vec3, r: &Vec3) -> Option<f64> {
+    let n = u.cross(v);
+    let nn = n.norm_squared();
+    (nn > PARALLEL * u.norm_squared() * v.norm_squared()).then(|| v.cross(r).dot(&n) / nn)
+}
 
 /// Nearest points of two edges: the interior solution, if there is one, and the four projections of end
 /// points; the best of the five.
@@ -436,14 +261,13 @@ pub fn edge_edge(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> EdgeEdge {
             best = (s, t, distance_squared);
         }
     };
-    if det > PARALLEL * uu * vv {
-        let s = (uv * vr - vv * ur) / det;
-        if s > 0.0 && s < 1.0 {
-            // t from s: the answer stays on the line of stationary points when both edges nearly align.
-            let t = (vr + s * uv) / vv;
-            if t > 0.0 && t < 1.0 {
-                offer(s, t);
-            }
+    let s =
+        if det > SLENDER * uu * vv { Some((uv * vr - vv * ur) / det) } else { nearly_parallel(&u, &v, &r) };
+    if let Some(s) = s.filter(|s| *s > 0.0 && *s < 1.0) {
+        // t from s: the answer stays on the line of stationary points when both edges nearly align.
+        let t = (vr + s * uv) / vv;
+        if t > 0.0 && t < 1.0 {
+            offer(s, t);
         }
     }
     let project = |num: f64, length_squared: f64| {
@@ -466,3 +290,6 @@ pub fn edge_edge(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> EdgeEdge {
         degenerate: !(uu > 0.0 && vv > 0.0),
     }
 }
+
+#[cfg(test)]
+mod tests;

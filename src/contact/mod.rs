@@ -12,11 +12,12 @@
 //! | `brute`, `classic` | searches to measure against, and to be right by                  |
 //! | `bench_scenes`  | scenes to measure searches on                                       |
 //! | `closest_point` | nearest points of facets and edges                                  |
+//! | `swept`, `inclusion` | crossings during a step, and their certifier                   |
+//! | `overlap`       | overlap of whole surfaces                                           |
+//! | `pair`          | one contact, whatever touched whatever                              |
 //!
 //! The room uses `math` and `mesh` and nothing else.
 
-#[cfg(test)]
-mod agreement;
 pub mod bench_scenes;
 mod body_trees;
 pub mod brute;
@@ -25,9 +26,20 @@ pub mod cells;
 pub mod check;
 pub mod classic;
 pub mod closest_point;
+pub mod inclusion;
 pub mod measure;
 pub mod obstacle;
 pub mod octree;
+pub mod overlap;
+pub mod pair;
 pub mod scene;
 pub mod search;
+pub mod swept;
 pub mod three_stage;
+
+#[cfg(test)]
+mod agreement;
+#[cfg(test)]
+mod dice;
+#[cfg(test)]
+mod exact;

@@ -1,6 +1,8 @@
 //! Vectors and small matrices; the lanes that kernels run on.
 
-pub use nalgebra::{Matrix3, Vector3};
+pub mod elementary;
+pub mod lane;
+pub mod tensor;
 
 /// A point, displacement, velocity or force in space.
 pub type Vec3 = nalgebra::Vector3<f64>;

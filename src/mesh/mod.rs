@@ -14,7 +14,18 @@
 //! | tet4  | (0,0,0) (1,0,0) (0,1,0) (0,0,1) |
 //! | hex8  | (−1,−1,−1) (1,−1,−1) (1,1,−1) (−1,1,−1), then the same with ζ = 1 |
 
+pub mod check;
+pub mod error;
+pub mod gmsh;
+pub mod place;
+pub mod shape;
+pub mod shape_functions;
 pub mod surface;
+
+mod convert;
+mod measure;
+
+pub use error::MeshError;
 
 use crate::math::Vec3;
 use std::collections::BTreeMap;
@@ -134,5 +145,21 @@ impl Mesh {
         let cells = &self.cells[side.cells as usize];
         let cell = cells.cell(side.cell as usize);
         cells.kind.sides()[side.side as usize].iter().map(|&k| cell[k as usize])
+    }
+
+    /// Names a set of sides, and with it the set of their nodes.
+    pub fn name_sides(&mut self, name: &str, mut sides: Vec<Side>) {
+        sides.sort_unstable();
+        sides.dedup();
+        let nodes = sides.iter().flat_map(|&side| self.side_nodes(side)).collect();
+        self.name_nodes(name, nodes);
+        self.side_sets.insert(name.to_owned(), sides);
+    }
+
+    /// Names a set of nodes.
+    pub fn name_nodes(&mut self, name: &str, mut nodes: Vec<u32>) {
+        nodes.sort_unstable();
+        nodes.dedup();
+        self.node_sets.insert(name.to_owned(), nodes);
     }
 }

@@ -1,0 +1,3 @@
+//! Built-in decks, published cases and their checks, benchmarks.
+
+pub mod bench;

@@ -1,0 +1,162 @@
+//! Elements: from nodal displacements to forces, energies, masses, tangents and stable steps.
+//!
+//! Two seams. [`Element`] is the geometry of one kind of cell on lanes; [`Block`] is what a model sees:
+//! elements of one kind and one law with all their answers. [`solid::Solid`] makes a block out of any
+//! element and any law.
+//!
+//! Total Lagrangian throughout: `H = ∂u/∂X`, `F = 1 + H`, and the internal force of node a is
+//! `fₐ = ∂W/∂xₐ = Σ_q w_q det J_q P ∇Nₐ`. Internal forces are what the element does *not* want: the equation
+//! of motion is `m a = f_ext − f`.
+
+pub mod bar2;
+pub mod hex8;
+pub mod patch;
+pub mod quad4;
+pub mod solid;
+pub mod stable_step;
+pub mod tangent;
+pub mod tet4;
+#[cfg(test)]
+mod tests;
+pub mod tri3;
+
+use crate::math::Vec3;
+use crate::math::lane::Lane;
+use crate::math::tensor::{Matrix, Sym};
+use crate::mesh::CellKind;
+use patch::{Patches, Scratch};
+
+/// Numbers per node on lanes.
+pub type Nodes<L, const N: usize> = [[L; 3]; N];
+
+/// The geometry of one kind of cell.
+///
+/// A field's gradient in reference coordinates is linear in its nodal values; [`Element::spread`] is the
+/// transpose of [`Element::gradient`], so that force and displacement are conjugate by construction.
+pub trait Element: Send + Sync + 'static {
+    const KIND: CellKind;
+    /// Integration points.
+    const POINTS: usize;
+    /// Resists the modes that its points do not see, see [`Element::hourglass`].
+    const HOURGLASS: bool = false;
+
+    /// One vector per node: `[[L; 3]; N]`.
+    type Nodal<L: Lane>: Copy + AsRef<[[L; 3]]> + AsMut<[[L; 3]]>;
+    /// The reference shape, prepared.
+    type Shape<L: Lane>: Copy;
+    /// The gradient at all points, as compactly as the element allows.
+    type Gradient<L: Lane>: Copy;
+
+    /// The same number everywhere.
+    fn nodal<L: Lane>(x: L) -> Self::Nodal<L>;
+    /// Prepares the reference shape.
+    fn shape<L: Lane>(reference: &Self::Nodal<L>) -> Self::Shape<L>;
+    /// `J[i][j] = ∂Xᵢ/∂ξⱼ` at point `q`; directions the element does not have are filled with unit vectors.
+    fn jacobian<L: Lane>(shape: &Self::Shape<L>, q: usize) -> Matrix<L>;
+    /// Weight of point `q` in reference coordinates.
+    fn weight(q: usize) -> f64;
+    /// Gradient of a nodal field.
+    fn gradient<L: Lane>(shape: &Self::Shape<L>, field: &Self::Nodal<L>) -> Self::Gradient<L>;
+    /// `G[i][j] = ∂uᵢ/∂ξⱼ` at point `q`.
+    fn at<L: Lane>(gradient: &Self::Gradient<L>, q: usize) -> Matrix<L>;
+    /// A gradient that is zero everywhere.
+    fn zero<L: Lane>(like: L) -> Self::Gradient<L>;
+    /// Adds a 3×3 at point `q`.
+    fn add<L: Lane>(gradient: &mut Self::Gradient<L>, q: usize, m: &Matrix<L>);
+    /// `fₐᵢ = Σ_q Σ_j R_q[i][j] ∂Nₐ/∂ξⱼ`.
+    fn spread<L: Lane>(shape: &Self::Shape<L>, r: &Self::Gradient<L>) -> Self::Nodal<L>;
+    /// Points, weights and shape functions that integrate the mass: (weight, Nₐ, ∂Nₐ/∂ξ).
+    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)>;
+    /// Energy and force against hourglass modes of stiffness `k` [Pa].
+    #[inline(always)]
+    fn hourglass<L: Lane>(
+        _reference: &Self::Nodal<L>,
+        _shape: &Self::Shape<L>,
+        displacement: &Self::Nodal<L>,
+        _k: f64,
+    ) -> (L, Self::Nodal<L>) {
+        let zero = displacement.as_ref()[0][0].of(0.0);
+        (zero, Self::nodal(zero))
+    }
+}
+
+/// What a force pass over one patch found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pass {
+    /// Strain energy [J], the hourglass part included.
+    pub energy: f64,
+    /// Part of it stored in hourglass modes [J].
+    pub hourglass: f64,
+    /// Smallest det F; not finite where the state is not.
+    pub det_f: f64,
+    /// Smallest stable step [s] at the present deformation; infinite if it was not asked for.
+    pub step: f64,
+}
+
+/// Stress at one integration point.
+#[derive(Clone, Copy, Debug)]
+pub struct PointStress {
+    /// Cauchy stress [Pa], in the order xx yy zz xy yz xz.
+    pub cauchy: Sym<f64>,
+    pub von_mises: f64,
+    /// Volume of the point in the reference shape [m³].
+    pub volume: f64,
+}
+
+/// Numbers a law keeps: what it had, and what the pass makes of it.
+pub struct PointState<'a> {
+    pub old: &'a [f64],
+    pub new: &'a mut [f64],
+}
+
+/// Elements of one kind and one law.
+pub trait Block: Send + Sync {
+    fn kind(&self) -> CellKind;
+    fn len(&self) -> usize;
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// How the elements are grouped for a force pass.
+    fn patches(&self) -> &Patches;
+    /// Numbers the law keeps per element.
+    fn state_per_element(&self) -> usize;
+    /// Internal forces on the local nodes of one patch, written to `forces`, and what was found on the way.
+    /// With `measure_step` the stable step at the present deformation is found too.
+    fn force_pass(
+        &self,
+        patch: usize,
+        positions: Positions,
+        state: PointState,
+        measure_step: bool,
+        scratch: &mut Scratch,
+        forces: &mut [Vec3],
+    ) -> Pass;
+    /// Smallest det F of the points of one element, for the message about a failure: not a number where the state
+    /// has none, infinite for a law of small strains, which does not care.
+    fn smallest_det_f(&self, element: usize, positions: Positions) -> f64;
+    /// `∂f/∂x` of one element, row by row, three rows a node; `out` has (3 N)² entries.
+    fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]);
+    /// Mass [kg] of each node from this block, added to `out`.
+    fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]);
+    /// `∫ ρ Nₐ N_b dV` of one element; `out` has N² entries.
+    fn consistent_mass(&self, element: usize, reference: &[Vec3], out: &mut [f64]);
+    /// Volume [m³] of one element, thickness or area included.
+    fn volume(&self, element: usize, reference: &[Vec3]) -> f64;
+    /// Largest stable step [s] of each element in the reference shape.
+    fn stable_steps(&self) -> &[f64];
+    /// Stress at every integration point of one element, handed to `visit`.
+    fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
+    /// Mass per reference volume [kg/m³].
+    fn density(&self) -> f64;
+    /// Bytes held.
+    fn bytes(&self) -> usize;
+    /// Operations of the force kernel per element, counted.
+    fn flops(&self) -> u64;
+}
+
+/// Where nodes started and where they are.
+#[derive(Clone, Copy)]
+pub struct Positions<'a> {
+    pub reference: &'a [Vec3],
+    pub current: &'a [Vec3],
+}

@@ -1,0 +1,458 @@
+//! A block out of any element and any law.
+//!
+//! The kernels are monomorphised over both and run on batches: as many elements side by side as a register
+//! holds, chosen at run time once per patch. A batch is the same computation for one element and for eight,
+//! so an element's force has the same bits whoever its neighbours in the batch are.
+
+use super::patch::{Patches, Record, Scratch};
+use super::{Block, Element, Pass, PointState, PointStress, Positions, stable_step, tangent};
+use crate::material::{Material, von_mises};
+use crate::math::lane::{Count, Lane, MAX_WIDTH, Simd};
+use crate::math::tensor::{
+    INDEX, Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
+    plus_identity, scale, small_strain,
+};
+use crate::math::{Mat3, Vec3};
+use crate::mesh::CellKind;
+use std::marker::PhantomData;
+
+/// Most numbers a law may keep at the points of one element.
+pub(super) const MAX_STATE: usize = 64;
+
+/// Elements of kind `E` with law `M`.
+pub struct Solid<E, M> {
+    law: M,
+    /// What one unit of the element's own measure weighs: 1 (3D), thickness [m] (2D), area [m²] (1D).
+    section: f64,
+    /// Stiffness against hourglass modes [Pa].
+    hourglass: f64,
+    connectivity: Vec<u32>,
+    patches: Patches,
+    /// Stable step of each element in the reference shape [s].
+    steps: Vec<f64>,
+    element: PhantomData<E>,
+}
+
+/// What a block is made from.
+pub struct SolidOptions {
+    /// 1 in 3D, thickness [m] in 2D, area [m²] in 1D.
+    pub section: f64,
+    /// Hourglass stiffness as a share of λ + 2μ; used by one-point elements.
+    pub hourglass: f64,
+}
+
+impl Default for SolidOptions {
+    fn default() -> Self {
+        // A tenth: the modes stay small and bending is not made stiffer than the full integration makes it.
+        SolidOptions { section: 1.0, hourglass: 0.1 }
+    }
+}
+
+/// What the kernel finds for one batch.
+struct Answer<N, L> {
+    force: N,
+    energy: L,
+    hourglass: L,
+    det_f: L,
+    /// Largest ratio of squared frequencies, now to reference.
+    growth: L,
+}
+
+impl<E: Element, M: Material> Solid<E, M> {
+    /// `connectivity` holds the global node ids of the elements, `reference` where all nodes of the model start.
+    pub fn new(law: M, connectivity: Vec<u32>, reference: &[Vec3], options: &SolidOptions) -> Self {
+        assert!(E::POINTS * M::STATE <= MAX_STATE, "a law may keep at most {MAX_STATE} numbers per element");
+        let patches = Patches::new(&connectivity, E::KIND.nodes(), reference);
+        let lame = law.lame();
+        let hourglass = options.hourglass * (lame.lambda + 2.0 * lame.mu);
+        let mut block = Solid {
+            law,
+            section: options.section,
+            hourglass,
+            connectivity,
+            patches,
+            steps: Vec::new(),
+            element: PhantomData,
+        };
+        let rest = stable_step::AtRest {
+            connectivity: &block.connectivity,
+            density: block.law.density(),
+            tangent: block.law.tangent(&[0.0; 6], &[0.0; MAX_STATE][..M::STATE]),
+            hourglass,
+        };
+        block.steps = stable_step::of_block::<E>(&rest, reference);
+        block
+    }
+
+    #[cfg(test)]
+    pub(super) fn law(&self) -> &M {
+        &self.law
+    }
+
+    /// Energy and forces of one element on plain numbers.
+    #[cfg(test)]
+    pub(super) fn scalar_kernel(&self, element: usize, positions: Positions) -> (f64, E::Nodal<f64>) {
+        let reference = self.gather_one(element, |n| positions.reference[n]);
+        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
+        let mut state = [0.0; MAX_STATE];
+        let answer = self.kernel::<f64, false>(&reference, &u, &mut state[..E::POINTS * M::STATE]);
+        (answer.energy, answer.force)
+    }
+
+    fn nodes(&self, element: usize) -> &[u32] {
+        let n = E::KIND.nodes();
+        &self.connectivity[element * n..(element + 1) * n]
+    }
+
+    /// Nodal vectors of one element as a single lane.
+    fn gather_one(&self, element: usize, field: impl Fn(usize) -> Vec3) -> E::Nodal<f64> {
+        let mut out = E::nodal(0.0);
+        for (row, &n) in out.as_mut().iter_mut().zip(self.nodes(element)) {
+            *row = field(n as usize).into();
+        }
+        out
+    }
+
+    /// Strain, deformation gradient and volume at one point, for those who need one element at a time.
+    fn point_kinematics(
+        &self,
+        shape: &E::Shape<f64>,
+        gradient: &E::Gradient<f64>,
+        q: usize,
+    ) -> (Sym<f64>, Matrix<f64>, f64) {
+        let j = E::jacobian(shape, q);
+        let c = cofactor(&j);
+        let volume = dot(j[0], c[0]);
+        let mut h = mul_transposed(&E::at(gradient, q), &c);
+        h.iter_mut().flatten().for_each(|x| *x /= volume);
+        let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
+        (strain, h, volume * E::weight(q) * self.section)
+    }
+
+    /// Displacement gradient to force, for one batch.
+    #[inline(always)]
+    fn kernel<L: Lane, const STEP: bool>(
+        &self,
+        reference: &E::Nodal<L>,
+        displacement: &E::Nodal<L>,
+        state: &mut [L],
+    ) -> Answer<E::Nodal<L>, L> {
+        let like = reference.as_ref()[0][0];
+        let one = like.of(1.0);
+        let shape = E::shape(reference);
+        let gradient = E::gradient(&shape, displacement);
+        let mut r = E::zero(like);
+        let (mut energy, mut growth) = (like.of(0.0), like.of(1.0));
+        let mut det_f = like.of(f64::INFINITY);
+        for q in 0..E::POINTS {
+            let j = E::jacobian(&shape, q);
+            // J⁻¹ = cᵀ / det J
+            let c = cofactor(&j);
+            let det_j = dot(j[0], c[0]);
+            let inverse = one / det_j;
+            let h = scale(&mul_transposed(&E::at(&gradient, q), &c), inverse);
+            let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
+            let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
+            let (density, s) = self.law.respond(&strain, point_state);
+            if STEP && !M::SMALL_STRAIN {
+                // ω² ≤ ω₀² (Λ² d + s⁺/2μ): stretch, stiffening of the law, geometric stiffness of tension
+                let stretch_squared = eigenvalue_bound(&strain) * 2.0 + 1.0;
+                let stiffening = self.law.stiffening(&strain, point_state);
+                let tension = eigenvalue_bound(&s).max(like.of(0.0)) * (0.5 / self.law.lame().mu);
+                growth = growth.max(stretch_squared.mul_add(stiffening, tension));
+            }
+            energy = density.mul_add(det_j * E::weight(q), energy);
+            // w det J P J⁻ᵀ = w P c
+            let wc = scale(&c, like.of(E::weight(q)));
+            let p = if M::SMALL_STRAIN {
+                full(&s)
+            } else {
+                let f = plus_identity(&h);
+                det_f = det_f.min(det(&f));
+                mul_transposed(&f, &full(&s))
+            };
+            E::add(&mut r, q, &mul(&p, &wc));
+        }
+        let mut force = E::spread(&shape, &r);
+        let mut hourglass = like.of(0.0);
+        if E::HOURGLASS {
+            let (e, f) = E::hourglass(reference, &shape, displacement, self.hourglass);
+            hourglass = e * self.section;
+            energy += e;
+            for (a, b) in force.as_mut().iter_mut().zip(f.as_ref()) {
+                for i in 0..3 {
+                    a[i] += b[i];
+                }
+            }
+        }
+        energy = energy * self.section;
+        for x in force.as_mut().iter_mut().flatten() {
+            *x = *x * self.section;
+        }
+        Answer { force, energy, hourglass, det_f, growth }
+    }
+}
+
+/// One force pass, as `pulp` wants it: with the instruction set as a type.
+struct PatchPass<'a, E, M, const STEP: bool> {
+    block: &'a Solid<E, M>,
+    patch: usize,
+    records: &'a [Record],
+    old: &'a [f64],
+    new: &'a mut [f64],
+    forces: &'a mut [Vec3],
+}
+
+impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_, E, M, STEP> {
+    type Output = Pass;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) -> Pass {
+        let block = self.block;
+        let (nodes, width) = (E::KIND.nodes(), Simd::<S>::WIDTH);
+        let range = block.patches.range(self.patch);
+        let local = block.patches.local(self.patch);
+        let per_element = E::POINTS * M::STATE;
+        let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
+        let zero = Simd::<S>::splat(simd, 0.0);
+        let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
+        let mut state = [zero; MAX_STATE];
+        let mut buffer = [[0.0; MAX_WIDTH]; 8];
+        let mut column = [0.0; MAX_WIDTH];
+        for first in (0..range.len()).step_by(width) {
+            let batch = &local[first * nodes..(first + width) * nodes];
+            for a in 0..nodes {
+                for l in 0..width {
+                    let record = &self.records[batch[l * nodes + a] as usize].0;
+                    for (row, x) in buffer.iter_mut().zip(record) {
+                        row[l] = *x;
+                    }
+                }
+                for i in 0..3 {
+                    reference.as_mut()[a][i] = Simd::load(simd, &buffer[i]);
+                    displacement.as_mut()[a][i] = Simd::load(simd, &buffer[4 + i]);
+                }
+            }
+            let valid = width.min(range.len() - first);
+            for (k, x) in state[..per_element].iter_mut().enumerate() {
+                for (l, to) in column[..width].iter_mut().enumerate() {
+                    *to = self.old[(first + l.min(valid - 1)) * per_element + k];
+                }
+                *x = Simd::load(simd, &column);
+            }
+            let answer = block.kernel::<Simd<S>, STEP>(&reference, &displacement, &mut state[..per_element]);
+            for (k, x) in state[..per_element].iter().enumerate() {
+                x.store(&mut column);
+                for l in 0..valid {
+                    self.new[(first + l) * per_element + k] = column[l];
+                }
+            }
+            // Scattered and added up element by element: the same order for every width.
+            let mut force = [[[0.0; MAX_WIDTH]; 3]; 8];
+            for (to, from) in force.iter_mut().zip(answer.force.as_ref()) {
+                for i in 0..3 {
+                    from[i].store(&mut to[i]);
+                }
+            }
+            for l in 0..valid {
+                for a in 0..nodes {
+                    let f = &mut self.forces[batch[l * nodes + a] as usize];
+                    *f += Vec3::new(force[a][0][l], force[a][1][l], force[a][2][l]);
+                }
+            }
+            answer.energy.store(&mut column);
+            column[..valid].iter().for_each(|e| pass.energy += e);
+            if E::HOURGLASS {
+                answer.hourglass.store(&mut column);
+                column[..valid].iter().for_each(|e| pass.hourglass += e);
+            }
+            if !M::SMALL_STRAIN {
+                answer.det_f.store(&mut column);
+                column[..valid].iter().for_each(|&d| pass.det_f = pass.det_f.min(d));
+            }
+            if STEP {
+                answer.growth.store(&mut column);
+                for (l, growth) in column[..valid].iter().enumerate() {
+                    let element = block.patches.elements()[range.start + first + l] as usize;
+                    pass.step = pass.step.min(block.steps[element] / growth.sqrt());
+                }
+            }
+        }
+        pass
+    }
+}
+
+impl<E: Element, M: Material> Block for Solid<E, M> {
+    fn kind(&self) -> CellKind {
+        E::KIND
+    }
+    fn len(&self) -> usize {
+        self.connectivity.len() / E::KIND.nodes()
+    }
+    fn patches(&self) -> &Patches {
+        &self.patches
+    }
+    fn state_per_element(&self) -> usize {
+        E::POINTS * M::STATE
+    }
+
+    fn force_pass(
+        &self,
+        patch: usize,
+        positions: Positions,
+        state: PointState,
+        measure_step: bool,
+        scratch: &mut Scratch,
+        forces: &mut [Vec3],
+    ) -> Pass {
+        let records = &mut scratch.nodes;
+        records.clear();
+        records.extend(self.patches.nodes(patch).iter().map(|&n| {
+            let from = positions.reference[n as usize];
+            let u = positions.current[n as usize] - from;
+            Record([from.x, from.y, from.z, 0.0, u.x, u.y, u.z, 0.0])
+        }));
+        forces.fill(Vec3::zeros());
+        let (old, new) = (state.old, state.new);
+        let arch = pulp::Arch::new();
+        let (block, records) = (self, &records[..]);
+        if measure_step {
+            arch.dispatch(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
+        } else {
+            arch.dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
+        }
+    }
+
+    fn smallest_det_f(&self, element: usize, positions: Positions) -> f64 {
+        let shape = E::shape(&self.gather_one(element, |n| positions.reference[n]));
+        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
+        let gradient = E::gradient(&shape, &u);
+        let mut smallest = f64::INFINITY;
+        for q in 0..E::POINTS {
+            let (strain, h, _) = self.point_kinematics(&shape, &gradient, q);
+            let mut state = [0.0; MAX_STATE];
+            let det_f = (Mat3::identity() + to_mat3(&h)).determinant();
+            if !(det_f.is_finite() && self.law.respond(&strain, &mut state[..M::STATE]).0.is_finite()) {
+                return f64::NAN;
+            }
+            if !M::SMALL_STRAIN {
+                smallest = smallest.min(det_f);
+            }
+        }
+        smallest
+    }
+
+    fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]) {
+        let reference = self.gather_one(element, |n| positions.reference[n]);
+        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
+        let size = 3 * E::KIND.nodes();
+        let k = tangent::of_element::<E, M>(&self.law, self.hourglass, &reference, &u);
+        for (to, from) in out.chunks_exact_mut(size).zip(&k) {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = from * self.section;
+            }
+        }
+    }
+
+    fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {
+        for e in 0..self.len() {
+            let nodes = self.nodes(e);
+            for (&n, m) in nodes.iter().zip(lumped_mass::<E>(nodes, reference, self.law.density())) {
+                out[n as usize] += m * self.section;
+            }
+        }
+    }
+
+    fn consistent_mass(&self, element: usize, reference: &[Vec3], out: &mut [f64]) {
+        let nodes = E::KIND.nodes();
+        out.fill(0.0);
+        for (volume, n) in mass_points::<E>(self.nodes(element), reference) {
+            for a in 0..nodes {
+                for b in 0..nodes {
+                    out[a * nodes + b] += self.law.density() * self.section * volume * n[a] * n[b];
+                }
+            }
+        }
+    }
+
+    fn volume(&self, element: usize, reference: &[Vec3]) -> f64 {
+        let points = mass_points::<E>(self.nodes(element), reference);
+        self.section * points.map(|(volume, _)| volume).sum::<f64>()
+    }
+
+    fn stable_steps(&self) -> &[f64] {
+        &self.steps
+    }
+
+    fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress)) {
+        let shape = E::shape(&self.gather_one(element, |n| positions.reference[n]));
+        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
+        let gradient = E::gradient(&shape, &u);
+        let mut state = [0.0; MAX_STATE];
+        for q in 0..E::POINTS {
+            let (strain, h, volume) = self.point_kinematics(&shape, &gradient, q);
+            let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
+            let full_strain = self.law.full_strain(&strain, point_state);
+            let s = self.law.respond(&strain, point_state).1;
+            let cauchy = if M::SMALL_STRAIN {
+                s
+            } else {
+                // F S Fᵀ / J, where J counts the stretch across a plate or bar that F does not have
+                let (f, s) = (Mat3::identity() + to_mat3(&h), to_mat3(&full(&s)));
+                let c = Mat3::identity() + 2.0 * to_mat3(&full(&full_strain));
+                let sigma = f * s * f.transpose() / c.determinant().sqrt();
+                INDEX.map(|(i, j)| sigma[(i, j)])
+            };
+            visit(PointStress { cauchy, von_mises: von_mises(&cauchy), volume });
+        }
+    }
+
+    fn density(&self) -> f64 {
+        self.law.density()
+    }
+
+    fn bytes(&self) -> usize {
+        self.connectivity.len() * 4 + self.steps.len() * 8 + self.patches.bytes()
+    }
+
+    fn flops(&self) -> u64 {
+        Count::take();
+        let reference = self.gather_one(0, |n| Vec3::new(n as f64, (n * n) as f64, 1.0));
+        let mut on_count = E::nodal(Count(0.0));
+        for (to, from) in on_count.as_mut().iter_mut().zip(reference.as_ref()) {
+            *to = from.map(Count);
+        }
+        let mut state = [Count(0.0); MAX_STATE];
+        self.kernel::<Count, false>(&on_count, &on_count, &mut state[..E::POINTS * M::STATE]);
+        Count::take()
+    }
+}
+
+fn to_mat3(a: &Matrix<f64>) -> Mat3 {
+    Mat3::from_fn(|i, j| a[i][j])
+}
+
+/// Volume (without the section) and shape functions at the points that integrate mass.
+fn mass_points<E: Element>(nodes: &[u32], reference: &[Vec3]) -> impl Iterator<Item = (f64, Vec<f64>)> {
+    E::mass_points().into_iter().map(move |(weight, n, derivatives)| {
+        let mut j = Mat3::zeros();
+        for (&node, d) in nodes.iter().zip(&derivatives) {
+            j += reference[node as usize] * d.transpose();
+        }
+        for i in E::KIND.dimension()..3 {
+            j[(i, i)] = 1.0;
+        }
+        (weight * j.determinant(), n)
+    })
+}
+
+/// Row sums of the consistent mass of one element, without the section.
+pub(super) fn lumped_mass<E: Element>(nodes: &[u32], reference: &[Vec3], density: f64) -> [f64; 8] {
+    let mut mass = [0.0; 8];
+    for (volume, n) in mass_points::<E>(nodes, reference) {
+        for (m, n) in mass.iter_mut().zip(n) {
+            *m += density * volume * n;
+        }
+    }
+    mass
+}

@@ -1,0 +1,154 @@
+//! The largest stable step of each element, `2/ω`, proven safe.
+//!
+//! `ω² = λ_max(A)`, `A = M^-½ K M^-½` with the element's own lumped mass. The mesh's highest frequency is at
+//! most the largest of its elements' (Rayleigh quotient), so the smallest of these steps is safe for all.
+//!
+//! For a symmetric `A ⪰ 0` and any power p, `λ_max ≤ ‖A^p‖^{1/p}` (Frobenius), and the bound closes in as p
+//! grows: by squaring four times, p = 16, an m-fold largest eigenvalue is overestimated by m^{1/32} at least
+//! and (3N)^{1/32} at most, 2 to 10 % of ω² at worst, half of that in the step. No iteration that may not have converged,
+//! and no estimate from below.
+//!
+//! Of the law only the stiffness at rest matters, so this is compiled once per element and not once per law.
+
+use super::Element;
+use super::solid::lumped_mass;
+use super::tangent::{self, SIZE};
+use crate::math::Vec3;
+use crate::math::lane::{Lane, MAX_WIDTH, Simd};
+use crate::math::tensor::{AT, Sym};
+use rayon::prelude::*;
+use std::marker::PhantomData;
+
+const SQUARINGS: usize = 4;
+
+/// What elements resist with in their reference shape.
+pub(super) struct AtRest<'a> {
+    /// Global node ids of the elements.
+    pub connectivity: &'a [u32],
+    /// [kg/m³]
+    pub density: f64,
+    /// Tangent of the law at zero strain.
+    pub tangent: [Sym<f64>; 6],
+    /// Stiffness against hourglass modes [Pa].
+    pub hourglass: f64,
+}
+
+/// Stable step [s] of every element in its reference shape.
+pub(super) fn of_block<E: Element>(rest: &AtRest, reference: &[Vec3]) -> Vec<f64> {
+    let mut steps = vec![0.0; rest.connectivity.len() / E::KIND.nodes()];
+    let arch = pulp::Arch::new();
+    steps.par_chunks_mut(MAX_WIDTH).enumerate().for_each(|(chunk, out)| {
+        let first = chunk * MAX_WIDTH;
+        arch.dispatch(Batch { rest, reference, first, out, element: PhantomData::<E> });
+    });
+    steps
+}
+
+struct Batch<'a, E> {
+    rest: &'a AtRest<'a>,
+    reference: &'a [Vec3],
+    first: usize,
+    out: &'a mut [f64],
+    element: PhantomData<E>,
+}
+
+impl<E: Element> pulp::WithSimd for Batch<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let width = Simd::<S>::WIDTH;
+        let nodes = E::KIND.nodes();
+        let zero = Simd::<S>::splat(simd, 0.0);
+        let mut moduli = [[zero; 9]; 9];
+        for (ij, row) in moduli.iter_mut().enumerate() {
+            for (kl, x) in row.iter_mut().enumerate() {
+                *x = zero.of(self.rest.tangent[AT[ij / 3][ij % 3]][AT[kl / 3][kl % 3]]);
+            }
+        }
+        for begin in (0..self.out.len()).step_by(width) {
+            let count = width.min(self.out.len() - begin);
+            let mut x = [[[0.0; MAX_WIDTH]; 3]; 8];
+            let mut root = [[0.0; MAX_WIDTH]; 8];
+            for l in 0..width {
+                let element = self.first + begin + l.min(count - 1);
+                let ids = &self.rest.connectivity[element * nodes..(element + 1) * nodes];
+                let mass = lumped_mass::<E>(ids, self.reference, self.rest.density);
+                for (a, &n) in ids.iter().enumerate() {
+                    for i in 0..3 {
+                        x[a][i][l] = self.reference[n as usize][i];
+                    }
+                    root[a][l] = 1.0 / mass[a].sqrt();
+                }
+            }
+            let mut reference = E::nodal(zero);
+            for (to, from) in reference.as_mut().iter_mut().zip(&x) {
+                *to = [Simd::load(simd, &from[0]), Simd::load(simd, &from[1]), Simd::load(simd, &from[2])];
+            }
+            let shape = E::shape(&reference);
+            let mut a = [[zero; SIZE]; SIZE];
+            for q in 0..E::POINTS {
+                tangent::add_point::<E, Simd<S>>(&shape, q, &moduli, &mut a);
+            }
+            if E::HOURGLASS {
+                tangent::add_hourglass::<E, Simd<S>>(&reference, &shape, self.rest.hourglass, &mut a);
+            }
+            for (row, root_a) in a.chunks_exact_mut(3).zip(&root) {
+                for row in row {
+                    for (entries, root_b) in row.chunks_exact_mut(3).zip(&root) {
+                        let factor = Simd::load(simd, root_a) * Simd::load(simd, root_b);
+                        for x in entries {
+                            *x = *x * factor;
+                        }
+                    }
+                }
+            }
+            let mut column = [0.0; MAX_WIDTH];
+            largest_eigenvalue_bound(&mut a, 3 * nodes).store(&mut column);
+            for (step, bound) in self.out[begin..begin + count].iter_mut().zip(column) {
+                *step = 2.0 / bound.sqrt();
+            }
+        }
+    }
+}
+
+/// `‖A^16‖^{1/16}`, scaled by the trace on the way so that nothing overflows.
+#[inline(always)]
+fn largest_eigenvalue_bound<L: Lane>(a: &mut [[L; SIZE]; SIZE], n: usize) -> L {
+    let mut trace = a[0][0];
+    for i in 1..n {
+        trace += a[i][i];
+    }
+    let inverse = trace.of(1.0) / trace;
+    for row in &mut a[..n] {
+        for x in &mut row[..n] {
+            *x = *x * inverse;
+        }
+    }
+    // With ‖A‖ < 1 the powers shrink; 24^-16 is far from underflow.
+    let mut square = *a;
+    for _ in 0..SQUARINGS {
+        for i in 0..n {
+            for j in i..n {
+                let mut sum = a[i][0] * a[j][0];
+                for k in 1..n {
+                    sum = a[i][k].mul_add(a[j][k], sum);
+                }
+                square[i][j] = sum;
+                square[j][i] = sum;
+            }
+        }
+        *a = square;
+    }
+    let mut norm = trace.of(0.0);
+    for row in &a[..n] {
+        for &x in &row[..n] {
+            norm = x.mul_add(x, norm);
+        }
+    }
+    let mut root = norm.sqrt();
+    for _ in 0..SQUARINGS {
+        root = root.sqrt();
+    }
+    root * trace
+}

@@ -1,0 +1,136 @@
+//! Element tangents: `K = ∂f/∂x`.
+//!
+//! ```text
+//! A = ∂P/∂F,  A_iJkL = F_iM D_MJNL F_kN + δ_ik S_JL        K_ai,bk = Σ_q w det J  Nₐ,J A_iJkL N_b,L
+//! ```
+//!
+//! Assembly is written on lanes because the stable steps of a whole block need one tangent per element.
+
+use super::Element;
+use super::solid::MAX_STATE;
+use crate::material::Material;
+use crate::math::lane::Lane;
+use crate::math::tensor::{
+    AT, Matrix, cofactor, dot, full, green_strain, mul_transposed, plus_identity, scale, small_strain,
+};
+
+/// Largest number of unknowns of an element.
+pub(super) const SIZE: usize = 24;
+
+/// The tangent of one element, section aside; the first 3N rows and columns are in use.
+pub(super) fn of_element<E: Element, M: Material>(
+    law: &M,
+    hourglass: f64,
+    reference: &E::Nodal<f64>,
+    displacement: &E::Nodal<f64>,
+) -> [[f64; SIZE]; SIZE] {
+    let shape = E::shape(reference);
+    let gradient = E::gradient(&shape, displacement);
+    let mut k = [[0.0; SIZE]; SIZE];
+    for q in 0..E::POINTS {
+        let j = E::jacobian(&shape, q);
+        let c = cofactor(&j);
+        let h = scale(&mul_transposed(&E::at(&gradient, q), &c), 1.0 / dot(j[0], c[0]));
+        add_point::<E, f64>(&shape, q, &moduli(law, &h), &mut k);
+    }
+    if E::HOURGLASS {
+        add_hourglass::<E, f64>(reference, &shape, hourglass, &mut k);
+    }
+    k
+}
+
+/// Adds what point `q` with moduli `A[iJ][kL]` contributes.
+#[inline(always)]
+pub(super) fn add_point<E: Element, L: Lane>(
+    shape: &E::Shape<L>,
+    q: usize,
+    moduli: &[[L; 9]; 9],
+    k: &mut [[L; SIZE]; SIZE],
+) {
+    let like = k[0][0];
+    let nodes = E::KIND.nodes();
+    let j = E::jacobian(shape, q);
+    let c = cofactor(&j);
+    let det_j = dot(j[0], c[0]);
+    // ∇Nₐ = J⁻ᵀ ∂Nₐ/∂ξ
+    let mut unit = E::zero(like);
+    E::add(&mut unit, q, &scale(&c, like.of(1.0) / det_j));
+    let slopes = E::spread(shape, &unit);
+    let volume = det_j * E::weight(q);
+    for b in 0..nodes {
+        // t[iJ][k] = A_iJkL N_b,L
+        let slope = slopes.as_ref()[b];
+        let slope = [slope[0] * volume, slope[1] * volume, slope[2] * volume];
+        let mut t = [[like; 3]; 9];
+        for (t, a) in t.iter_mut().zip(moduli) {
+            for l in 0..3 {
+                t[l] = dot([a[3 * l], a[3 * l + 1], a[3 * l + 2]], slope);
+            }
+        }
+        for (a, slope) in slopes.as_ref().iter().enumerate() {
+            for i in 0..3 {
+                for l in 0..3 {
+                    k[3 * a + i][3 * b + l] += dot([t[3 * i][l], t[3 * i + 1][l], t[3 * i + 2][l]], *slope);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the tangent of the hourglass force, which is linear in u and the same in each direction: column by column.
+#[inline(always)]
+pub(super) fn add_hourglass<E: Element, L: Lane>(
+    reference: &E::Nodal<L>,
+    shape: &E::Shape<L>,
+    stiffness: f64,
+    k: &mut [[L; SIZE]; SIZE],
+) {
+    let like = k[0][0];
+    for b in 0..E::KIND.nodes() {
+        let mut unit = E::nodal(like.of(0.0));
+        unit.as_mut()[b] = [like.of(1.0); 3];
+        let force = E::hourglass(reference, shape, &unit, stiffness).1;
+        for (a, f) in force.as_ref().iter().enumerate() {
+            for i in 0..3 {
+                k[3 * a + i][3 * b + i] += f[i];
+            }
+        }
+    }
+}
+
+/// `A[iJ][kL]` at one point.
+fn moduli<M: Material>(law: &M, h: &Matrix<f64>) -> [[f64; 9]; 9] {
+    let zero = 0.0;
+    let strain = if M::SMALL_STRAIN { small_strain(h) } else { green_strain(h) };
+    let mut state = [zero; MAX_STATE];
+    let d = law.tangent(&strain, &state[..M::STATE]);
+    let mut out = [[zero; 9]; 9];
+    if M::SMALL_STRAIN {
+        for (ij, row) in out.iter_mut().enumerate() {
+            for (kl, x) in row.iter_mut().enumerate() {
+                *x = d[AT[ij / 3][ij % 3]][AT[kl / 3][kl % 3]];
+            }
+        }
+        return out;
+    }
+    let s = full(&law.respond(&strain, &mut state[..M::STATE]).1);
+    let f = plus_identity(h);
+    // first F on the left index, then on the right
+    let mut half = [[zero; 9]; 9];
+    for (ij, row) in half.iter_mut().enumerate() {
+        for (nl, x) in row.iter_mut().enumerate() {
+            let (i, j, nl) = (ij / 3, ij % 3, AT[nl / 3][nl % 3]);
+            *x = dot(f[i], [d[AT[0][j]][nl], d[AT[1][j]][nl], d[AT[2][j]][nl]]);
+        }
+    }
+    for (ij, row) in out.iter_mut().enumerate() {
+        for (kl, x) in row.iter_mut().enumerate() {
+            let (k, l) = (kl / 3, kl % 3);
+            *x = dot(f[k], [half[ij][l], half[ij][3 + l], half[ij][6 + l]]);
+            if ij / 3 == k {
+                *x += s[ij % 3][l];
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,80 @@
+//! What can be wrong with a mesh, a shape or a mesh file, in the user's words.
+
+use super::check::Problems;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A place in a mesh file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a text file; both count from 1.
+    Line { line: usize, column: usize },
+    /// In a binary file; counts from 0.
+    Byte(usize),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Place::Line { line, column } => write!(f, "line {line}, column {column}"),
+            Place::Byte(byte) => write!(f, "byte {byte}"),
+        }
+    }
+}
+
+/// A mesh that cannot be built, read or used.
+#[derive(Debug, Error)]
+pub enum MeshError {
+    /// A parameter of a built-in shape makes no sense.
+    #[error("{shape}: `{parameter}` = {value}, but it must be {wanted}")]
+    Parameter { shape: &'static str, parameter: String, value: String, wanted: String },
+
+    /// More nodes or cells than ids (`u32`) or memory can hold.
+    #[error("{shape}: {count:.3e} {what} are too many ({limit}); use fewer cells")]
+    TooLarge { shape: &'static str, what: &'static str, count: f64, limit: &'static str },
+
+    /// A place or rotation that makes no sense.
+    #[error("`{parameter}` = {value}, but it must be {wanted}")]
+    Placement { parameter: &'static str, value: String, wanted: &'static str },
+
+    /// The mesh is there but mechanics cannot use it.
+    #[error("{0}")]
+    Unfit(Problems),
+
+    /// A mesh file that cannot be opened.
+    #[error("mesh file {} cannot be read: {source}", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+
+    /// A mistake in a Gmsh file, at its place.
+    #[error("{place}: {problem}")]
+    Gmsh { place: Place, problem: String },
+
+    /// Well-formed, but with cells that cannot be used.
+    #[error("the file holds {}; {help}", counted(cells))]
+    UnsupportedCells { cells: Vec<(&'static str, usize)>, help: &'static str },
+
+    /// A file without a single cell.
+    #[error(
+        "the file holds no cells, only points; mesh it in Gmsh, and with physical groups give one to the highest dimension too"
+    )]
+    NoCells,
+
+    /// An element of a boundary group that bounds nothing.
+    #[error(
+        "{kind} element {tag} of group `{group}` is no side of any cell; the mesh is not connected there"
+    )]
+    NoSide { kind: &'static str, tag: u64, group: String },
+
+    /// Two groups that sets cannot tell apart.
+    #[error("two physical groups are called `{name}`, one of dimension {}, one of dimension {}; rename one", dimensions[0], dimensions[1])]
+    NameTwice { name: String, dimensions: [usize; 2] },
+
+    /// Any of these, with the file it happened in.
+    #[error("{}, {error}", path.display())]
+    InFile { path: PathBuf, error: Box<MeshError> },
+}
+
+fn counted(cells: &[(&'static str, usize)]) -> String {
+    let each: Vec<String> = cells.iter().map(|(name, count)| format!("{count} {name} cells")).collect();
+    each.join(", ")
+}

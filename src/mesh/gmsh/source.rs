@@ -1,0 +1,252 @@
+//! Bytes of a file as words and numbers, with the place of every mistake.
+//!
+//! Text and binary files of format 4.1 hold the same numbers in the same order, so that one reader serves both:
+//! [`Source::int`], [`Source::size`] and [`Source::float`] take whichever comes.
+
+use super::shown;
+use crate::mesh::MeshError;
+use crate::mesh::error::Place;
+use std::str::FromStr;
+
+#[derive(Clone, Copy)]
+pub enum Encoding {
+    Text,
+    /// `wide`: sizes have 8 bytes and not 4.
+    Binary {
+        big_endian: bool,
+        wide: bool,
+    },
+}
+
+pub struct Source<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    pub encoding: Encoding,
+    /// The file as a whole is binary: errors speak of bytes in its text sections too.
+    binary_file: bool,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(bytes: &'a [u8]) -> Source<'a> {
+        Source { bytes, at: 0, encoding: Encoding::Text, binary_file: false }
+    }
+
+    pub fn is_binary(&self) -> bool {
+        matches!(self.encoding, Encoding::Binary { .. })
+    }
+
+    /// An error at byte `at` of the file.
+    pub fn error(&self, at: usize, problem: impl Into<String>) -> MeshError {
+        let before = &self.bytes[..at.min(self.bytes.len())];
+        let place = if self.binary_file {
+            Place::Byte(at)
+        } else {
+            let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
+            let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
+            Place::Line { line, column: 1 + before.len() - start }
+        };
+        MeshError::Gmsh { place, problem: problem.into() }
+    }
+
+    /// Where the next number begins.
+    pub fn next_place(&self) -> usize {
+        if self.is_binary() { self.at } else { self.next_text_place() }
+    }
+
+    /// Where the next word begins.
+    pub fn next_text_place(&self) -> usize {
+        self.at + self.space()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    fn space(&self) -> usize {
+        self.rest().iter().take_while(|b| b.is_ascii_whitespace()).count()
+    }
+
+    /// The next word and its place, or none at the end of the file.
+    pub fn next_word(&mut self) -> Option<(usize, &'a [u8])> {
+        self.at += self.space();
+        let (at, rest) = (self.at, self.rest());
+        let length = rest.iter().take_while(|b| !b.is_ascii_whitespace()).count();
+        self.at += length;
+        (length > 0).then_some((at, &rest[..length]))
+    }
+
+    pub fn word(&mut self, what: &str) -> Result<&'a [u8], MeshError> {
+        match self.next_word() {
+            Some((_, word)) => Ok(word),
+            None => Err(self.too_short(what)),
+        }
+    }
+
+    fn too_short(&self, what: &str) -> MeshError {
+        self.error(self.bytes.len(), format!("the file ends where {what} should stand; it seems cut short"))
+    }
+
+    /// A number written as text.
+    pub fn text_number<T: FromStr>(&mut self, what: &str) -> Result<T, MeshError> {
+        let Some((at, word)) = self.next_word() else { return Err(self.too_short(what)) };
+        let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+        number.ok_or_else(|| self.error(at, format!("expected {what}, found {}", shown(word))))
+    }
+
+    /// A text in double quotes, up to the last quote of its line.
+    pub fn quoted(&mut self, what: &str) -> Result<String, MeshError> {
+        let at = self.next_place();
+        let rest = &self.bytes[at..];
+        let line = &rest[..rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())];
+        match (line.first(), line.iter().rposition(|&b| b == b'"')) {
+            (None, _) => Err(self.too_short(what)),
+            (Some(b'"'), Some(last)) if last > 0 => {
+                self.at = at + last + 1;
+                Ok(String::from_utf8_lossy(&line[1..last]).into_owned())
+            }
+            _ => Err(self.error(at, format!("expected {what} in quotes, found {}", shown(line)))),
+        }
+    }
+
+    /// The binary bytes of one number.
+    fn take<const N: usize>(&mut self, what: &str) -> Result<[u8; N], MeshError> {
+        match self.rest().first_chunk::<N>() {
+            Some(&bytes) => {
+                self.at += N;
+                Ok(bytes)
+            }
+            None => Err(self.too_short(what)),
+        }
+    }
+
+    /// A whole number that Gmsh calls `int`.
+    pub fn int(&mut self, what: &str) -> Result<i64, MeshError> {
+        match self.encoding {
+            Encoding::Text => self.text_number(what),
+            Encoding::Binary { big_endian, .. } => {
+                let bytes = self.take::<4>(what)?;
+                Ok(if big_endian { i32::from_be_bytes(bytes) } else { i32::from_le_bytes(bytes) }.into())
+            }
+        }
+    }
+
+    /// A whole number that Gmsh calls `size_t`.
+    pub fn size(&mut self, what: &str) -> Result<u64, MeshError> {
+        match self.encoding {
+            Encoding::Text => self.text_number(what),
+            Encoding::Binary { big_endian, wide: true } => {
+                let bytes = self.take::<8>(what)?;
+                Ok(if big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+            }
+            Encoding::Binary { big_endian, wide: false } => {
+                let bytes = self.take::<4>(what)?;
+                Ok(if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }.into())
+            }
+        }
+    }
+
+    /// A floating-point number, which may be anything, also not a number.
+    pub fn float(&mut self, what: &str) -> Result<f64, MeshError> {
+        match self.encoding {
+            Encoding::Text => self.text_number(what),
+            Encoding::Binary { big_endian, .. } => {
+                let bytes = self.take::<8>(what)?;
+                Ok(if big_endian { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) })
+            }
+        }
+    }
+
+    /// Three finite coordinates.
+    pub fn point(&mut self, tag: u64) -> Result<crate::math::Vec3, MeshError> {
+        let mut point = crate::math::Vec3::zeros();
+        for (axis, c) in ["x", "y", "z"].iter().zip(point.iter_mut()) {
+            let at = self.next_place();
+            *c = self.float("a coordinate")?;
+            if !c.is_finite() {
+                return Err(
+                    self.error(at, format!("node {tag} has {axis} = {c}; coordinates must be finite"))
+                );
+            }
+        }
+        Ok(point)
+    }
+
+    /// Refuses a count of records (each of so many ints, sizes and floats at least) that the rest of the file
+    /// cannot hold. `at` is the place of the count.
+    pub fn fits(
+        &self,
+        at: usize,
+        count: u64,
+        what: &str,
+        ints: u64,
+        sizes: u64,
+        floats: u64,
+    ) -> Result<(), MeshError> {
+        let each = match self.encoding {
+            // A digit and a space; the last number may end with the file.
+            Encoding::Text => 2 * (ints + sizes + floats),
+            Encoding::Binary { wide, .. } => 4 * ints + if wide { 8 } else { 4 } * sizes + 8 * floats,
+        };
+        let most = (self.rest().len() as u64 + 1) / each.max(1);
+        if count <= most {
+            return Ok(());
+        }
+        let claim =
+            format!("the file claims {count} {what} here, but what is left of it holds {most} at most");
+        Err(self.error(at, claim + "; it is damaged or cut short"))
+    }
+
+    /// Leaves the text line that precedes binary data.
+    pub fn start_data(&mut self) -> Result<(), MeshError> {
+        if self.is_binary() {
+            let rest = self.rest();
+            let length = match rest {
+                [b'\n', ..] => 1,
+                [b'\r', b'\n', ..] => 2,
+                _ => return Err(self.error(self.at, "expected the end of the line before binary data")),
+            };
+            self.at += length;
+        }
+        Ok(())
+    }
+
+    /// Turns to binary numbers, of the byte order in which the next integer is 1.
+    pub fn start_binary(&mut self, wide: bool) -> Result<(), MeshError> {
+        self.binary_file = true;
+        self.encoding = Encoding::Binary { big_endian: false, wide };
+        self.start_data()?;
+        let at = self.at;
+        let bytes = self.take::<4>("the integer 1 that tells the byte order")?;
+        let big_endian = match (i32::from_le_bytes(bytes), i32::from_be_bytes(bytes)) {
+            (1, _) => false,
+            (_, 1) => true,
+            _ => return Err(self.error(at, "expected the integer 1 that tells the byte order")),
+        };
+        self.encoding = Encoding::Binary { big_endian, wide };
+        Ok(())
+    }
+
+    /// The line that ends section `name`.
+    pub fn end_of(&mut self, name: &[u8]) -> Result<(), MeshError> {
+        let end = [b"$End", name].concat();
+        match self.next_word() {
+            Some((_, word)) if word == end => Ok(()),
+            Some((at, word)) => {
+                Err(self.error(at, format!("expected {}, found {}", shown(&end), shown(word))))
+            }
+            None => Err(self.too_short(&shown(&end))),
+        }
+    }
+
+    /// Passes over section `name`, which began at `at`.
+    pub fn skip_past_end_of(&mut self, name: &[u8], at: usize) -> Result<(), MeshError> {
+        let end = [b"$End", name].concat();
+        match self.rest().windows(end.len()).position(|window| window == end) {
+            Some(k) => {
+                self.at += k + end.len();
+                Ok(())
+            }
+            None => Err(self.error(at, format!("section {} has no end", shown(name)))),
+        }
+    }
+}

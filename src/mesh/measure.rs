@@ -1,0 +1,27 @@
+//! Lengths, areas and volumes of cells.
+
+use super::{Cells, Mesh, shape_functions};
+use crate::math::Vec3;
+
+impl Mesh {
+    /// Positions of the corners of cell `i` of `cells`; the first `cells.kind.nodes()` are in use.
+    pub fn corners(&self, cells: &Cells, i: usize) -> [Vec3; 8] {
+        let mut x = [Vec3::zeros(); 8];
+        for (x, &node) in x.iter_mut().zip(cells.cell(i)) {
+            *x = self.nodes[node as usize];
+        }
+        x
+    }
+
+    /// Length [m], area [m²] or volume [m³] of each of `cells`, in their order.
+    pub fn measures<'a>(&'a self, cells: &'a Cells) -> impl Iterator<Item = f64> + 'a {
+        (0..cells.len()).map(|i| shape_functions::measure(cells.kind, &self.corners(cells, i)))
+    }
+
+    /// Length [m], area [m²] or volume [m³] of the whole mesh: its cells of the highest dimension.
+    pub fn measure(&self) -> f64 {
+        let dimension = self.dimension();
+        let solid = self.cells.iter().filter(|c| c.kind.dimension() == dimension);
+        solid.map(|c| self.measures(c).sum::<f64>()).sum()
+    }
+}

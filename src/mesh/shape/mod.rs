@@ -1,0 +1,40 @@
+//! Built-in shapes: plain parameters in, a [`Mesh`](super::Mesh) with named side sets out.
+//!
+//! | shape | cells | side sets | stands at the origin with its |
+//! |-------|-------|-----------|-------------------------------|
+//! | [`Bar`] | bar2 | `xmin xmax` | left end |
+//! | [`Rectangle`] | quad4, tri3 | `xmin xmax ymin ymax` | lower corner |
+//! | [`Box`] | hex8, tet4 | `xmin xmax ymin ymax zmin zmax` | lower corner |
+//! | [`Ring`] | quad4, tri3 | `inner outer` | centre |
+//! | [`Disc`] | quad4, tri3 | `outer` | centre |
+//! | [`Cylinder`] | hex8, tet4 | `side zmin zmax` | centre, axis along z |
+//! | [`Sphere`] | hex8, tet4 | `surface` | centre |
+//!
+//! Every side set also names a node set. All cells have positive det J at every corner. A shape is moved to
+//! its place afterwards, so sets are named before any rotation.
+//!
+//! Quads and hexes come first; triangles and tets are cut from them (`mesh::convert`). Solids grow from plane
+//! meshes by extrusion along z.
+
+mod bar;
+mod boxes;
+mod cylinder;
+mod disc;
+mod grading;
+pub(super) mod limits;
+mod rectangle;
+mod ring;
+mod round;
+mod sphere;
+
+pub use bar::Bar;
+pub use boxes::Box;
+pub use cylinder::Cylinder;
+pub use disc::Disc;
+pub use grading::{End, Grading};
+pub use rectangle::Rectangle;
+pub use ring::Ring;
+pub use sphere::Sphere;
+
+#[cfg(test)]
+mod tests;

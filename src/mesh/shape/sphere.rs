@@ -1,0 +1,38 @@
+//! A solid ball: a cube core wrapped in layers.
+
+use super::{limits, rectangle, round};
+use crate::mesh::{CellKind, Mesh, MeshError, convert};
+
+/// A solid ball, centred at the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    /// Radius [m].
+    pub radius: f64,
+    /// Cells along one edge of the cube core; four times as many stand around the equator.
+    pub core_cells: u32,
+    /// Layers of cells around the core.
+    pub layers: u32,
+    /// Radius of the core's corners over `radius`, between 0 and 1.
+    pub core: f64,
+    /// `Hex8` or `Tet4`.
+    pub cell: CellKind,
+}
+
+impl Sphere {
+    /// A ball of hexes with a core of half the radius.
+    pub fn new(radius: f64, core_cells: u32, layers: u32) -> Sphere {
+        Sphere { radius, core_cells, layers, core: round::CORE, cell: CellKind::Hex8 }
+    }
+
+    /// The mesh, with side set `surface`.
+    pub fn build(&self) -> Result<Mesh, MeshError> {
+        limits::kind("sphere", self.cell, [CellKind::Hex8, CellKind::Tet4])?;
+        round::check("sphere", self.radius, self.core_cells, self.layers, self.core)?;
+        let (nodes, cells) = round::solid_counts(self.core_cells, self.layers);
+        limits::ids("sphere", nodes, limits::pieces(self.cell) * cells)?;
+        let lattice = round::lattice("sphere", self.core_cells)?;
+        let core = convert::extrude("sphere", &rectangle::grid("sphere", &lattice, &lattice)?, &lattice)?;
+        let mesh = round::wrap("sphere", core, self.radius, self.core, self.layers, "surface")?;
+        if self.cell == CellKind::Tet4 { convert::hexes_to_tets("sphere", &mesh) } else { Ok(mesh) }
+    }
+}

@@ -1,0 +1,69 @@
+//! Ways to carry a state forward in time.
+//!
+//! | method   | file        | what it is |
+//! |----------|-------------|------------|
+//! | `verlet` | `verlet.rs` | velocity Verlet = explicit Newmark (β = 0, γ = ½) |
+
+pub mod verlet;
+
+use crate::math::Vec3;
+use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model, State};
+use std::sync::atomic::AtomicBool;
+
+/// How `advance` came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// The instant that was asked for.
+    Until,
+    /// The stop was raised.
+    Stopped,
+}
+
+/// Why a step could not be done. The state is that of the last good step.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum StepError {
+    #[error(
+        "element {element} of body `{body}` turned inside out at t = {time:.4e} s (det F = {det_f:.2}); \
+         a smaller `step.safety` or a finer mesh there helps"
+    )]
+    Inverted { body: String, element: usize, time: f64, det_f: f64 },
+    #[error(
+        "numbers ran out of range in element {element} of body `{body}` at t = {time:.4e} s, step {dt:.3e} s; \
+         the largest stable step of the undeformed mesh is {stable:.3e} s"
+    )]
+    NotFinite { body: String, element: usize, time: f64, dt: f64, stable: f64 },
+}
+
+/// A way to carry a state forward in time.
+pub trait Method: Send {
+    /// Measures the initial state and opens the ledger. Called once, before anything else; not after `restore`.
+    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError>;
+
+    /// Carries `state` to the first instant at or after `until` that the method reaches by itself,
+    /// or returns between two steps once `stop` is raised. `ledger` holds all work done on the way.
+    ///
+    /// No step is shortened to meet `until`: asking for more output never changes the answer.
+    fn advance(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        until: f64,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError>;
+
+    /// The next step's length [s], as far as it is known.
+    fn next_step(&self) -> f64;
+
+    /// Writes a copy in which every node stands at one time, for those who look.
+    fn synchronise(&self, model: &Model, state: &State, out: &mut State);
+
+    /// Impulse [N s] that the support of a held node has given since the start; `held` counts in
+    /// [`crate::model::restraint::Restraints::held`].
+    fn support_impulse(&self, held: usize) -> Vec3;
+
+    /// Puts the method's own memory into named arrays, and takes it back bit for bit.
+    fn save(&self, record: &mut Record);
+    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError>;
+}

@@ -1,0 +1,153 @@
+//! Internal forces of a whole model: every patch of every block, then each node's sum.
+//!
+//! Patches run in parallel, each into slots of its own; a node adds its slots in the order of the patches. Both
+//! orders are fixed by the model, so the bits do not depend on threads.
+
+use super::{MaterialState, Model};
+use crate::element::patch::Scratch;
+use crate::element::{Pass, PointState, Positions};
+use crate::math::Vec3;
+use rayon::prelude::*;
+use std::sync::Mutex;
+
+/// Working memory for force passes over one model.
+pub struct Forces {
+    /// (block, patch) of every task.
+    tasks: Vec<(u32, u32)>,
+    passes: Vec<Pass>,
+    /// Forces on the local nodes of each patch, `stride` slots apart.
+    slots: Vec<Vec3>,
+    stride: usize,
+    /// Slots of each node: `slot_of[start[n]..start[n + 1]]`.
+    start: Vec<u32>,
+    slot_of: Vec<u32>,
+    /// One for each thread that may come, and one for the caller.
+    scratch: Vec<Mutex<Scratch>>,
+}
+
+/// What a force pass over the model found.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    /// Strain energy [J], hourglass part included.
+    pub strain: f64,
+    pub hourglass: f64,
+    /// Smallest det F of any point.
+    pub det_f: f64,
+    /// Smallest stable step [s]; infinite if it was not asked for.
+    pub step: f64,
+}
+
+impl Forces {
+    /// Memory for `model`, for use inside the current rayon pool.
+    pub fn new(model: &Model) -> Self {
+        let tasks: Vec<(u32, u32)> = model
+            .blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(b, block)| (0..block.patches().len()).map(move |p| (b as u32, p as u32)))
+            .collect();
+        let nodes = |&(b, p): &(u32, u32)| model.blocks[b as usize].patches().nodes(p as usize);
+        let stride = tasks.iter().map(|t| nodes(t).len()).max().unwrap_or(0).max(1);
+        let mut start = vec![0u32; model.reference.len() + 1];
+        for task in &tasks {
+            nodes(task).iter().for_each(|&n| start[n as usize + 1] += 1);
+        }
+        for n in 0..model.reference.len() {
+            start[n + 1] += start[n];
+        }
+        let mut next = start.clone();
+        let mut slot_of = vec![0; start[model.reference.len()] as usize];
+        for (t, task) in tasks.iter().enumerate() {
+            for (local, &n) in nodes(task).iter().enumerate() {
+                slot_of[next[n as usize] as usize] = (t * stride + local) as u32;
+                next[n as usize] += 1;
+            }
+        }
+        Forces {
+            passes: vec![Pass::default(); tasks.len()],
+            slots: vec![Vec3::zeros(); tasks.len() * stride],
+            stride,
+            start,
+            slot_of,
+            scratch: (0..=rayon::current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect(),
+            tasks,
+        }
+    }
+
+    /// Evaluates all element forces at positions `x`.
+    pub fn evaluate(
+        &mut self,
+        model: &Model,
+        x: &[Vec3],
+        material: &mut MaterialState,
+        measure_step: bool,
+    ) -> Totals {
+        let positions = Positions { reference: &model.reference, current: x };
+        let (tasks, scratch) = (&self.tasks, &self.scratch);
+        let run = |index: usize, slots: &mut [Vec3], pass: &mut Pass, old: &[f64], new: &mut [f64]| {
+            let (b, p) = tasks[index];
+            let block = &model.blocks[b as usize];
+            let count = block.patches().nodes(p as usize).len();
+            let thread = rayon::current_thread_index().map_or(0, |i| i + 1);
+            let mut scratch = scratch[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let state = PointState { old, new };
+            *pass = block.force_pass(
+                p as usize,
+                positions,
+                state,
+                measure_step,
+                &mut scratch,
+                &mut slots[..count],
+            );
+        };
+        self.slots
+            .par_chunks_mut(self.stride)
+            .zip(self.passes.par_iter_mut())
+            .zip(material.old.par_iter().zip(material.new.par_iter_mut()))
+            .enumerate()
+            .for_each(|(i, ((slots, pass), (old, new)))| run(i, slots, pass, old, new));
+
+        let mut totals = Totals { strain: 0.0, hourglass: 0.0, det_f: f64::INFINITY, step: f64::INFINITY };
+        for pass in &self.passes {
+            totals.strain += pass.energy;
+            totals.hourglass += pass.hourglass;
+            totals.det_f = totals.det_f.min(pass.det_f);
+            totals.step = totals.step.min(pass.step);
+        }
+        totals
+    }
+
+    /// Internal force on one node [N] from the last pass.
+    #[inline]
+    pub fn at(&self, node: usize) -> Vec3 {
+        let mut sum = Vec3::zeros();
+        for &slot in &self.slot_of[self.start[node] as usize..self.start[node + 1] as usize] {
+            sum += self.slots[slot as usize];
+        }
+        sum
+    }
+
+    /// The element that failed worst at positions `x`: (block, element, det F); the first one without finite
+    /// numbers (det F not a number) if there is one.
+    pub fn find_failure(model: &Model, x: &[Vec3]) -> Option<(usize, usize, f64)> {
+        let positions = Positions { reference: &model.reference, current: x };
+        let mut worst: Option<(usize, usize, f64)> = None;
+        for (b, block) in model.blocks.iter().enumerate() {
+            for e in 0..block.len() {
+                let det_f = block.smallest_det_f(e, positions);
+                if det_f.is_nan() {
+                    return Some((b, e, det_f));
+                }
+                if worst.is_none_or(|(_, _, least)| det_f < least) {
+                    worst = Some((b, e, det_f));
+                }
+            }
+        }
+        worst
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.slots.len() * 24 + self.start.len() * 4 + self.slot_of.len() * 4 + self.tasks.len() * 40
+    }
+}

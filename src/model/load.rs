@@ -1,0 +1,186 @@
+//! Loads: forces on nodes and sides, each with a factor in time.
+
+use super::Table;
+use crate::math::Vec3;
+
+/// One load.
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub kind: LoadKind,
+    pub table: Table,
+}
+
+#[derive(Clone, Debug)]
+pub enum LoadKind {
+    /// The same force [N] on each node.
+    Nodal { nodes: Vec<u32>, share: Vec3 },
+    /// Forces [N] that do not follow the motion.
+    Dead { nodes: Vec<u32>, forces: Vec<Vec3> },
+    /// Pressure [Pa] on sides as they are now; `section` is the thickness or area that a side stands for.
+    Pressure { facets: Vec<LoadFacet>, pressure: f64, section: f64 },
+}
+
+/// A side under load: model-wide node ids in outward orientation.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadFacet {
+    nodes: [u32; 4],
+    count: u8,
+    /// Which way along x is out of the end of a bar, −1 or 1; no other side needs to be told.
+    end: f64,
+}
+
+impl LoadFacet {
+    pub fn new(nodes: &[u32], end: f64) -> Self {
+        let mut facet = LoadFacet { nodes: [0; 4], count: nodes.len() as u8, end };
+        facet.nodes[..nodes.len()].copy_from_slice(nodes);
+        facet
+    }
+
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes[..self.count as usize]
+    }
+}
+
+/// 1/√3.
+const G: f64 = 0.577_350_269_189_625_8;
+
+/// Hands `(local node, ∫ Nₐ n dA)` of a facet with corners `x` to `visit`: outward area vectors [m²], section aside.
+/// A point (the end of a bar) has no normal of its own, `end` says which way along x is out.
+fn area_vectors(x: &[Vec3], end: f64, mut visit: impl FnMut(usize, Vec3)) {
+    match *x {
+        [_] => visit(0, Vec3::new(end, 0.0, 0.0)),
+        [a, b] => {
+            let normal = Vec3::new(b.y - a.y, a.x - b.x, 0.0);
+            visit(0, 0.5 * normal);
+            visit(1, 0.5 * normal);
+        }
+        [a, b, c] => {
+            let third = (b - a).cross(&(c - a)) / 6.0;
+            (0..3).for_each(|k| visit(k, third));
+        }
+        [a, b, c, d] => {
+            for (xi, eta) in [(-G, -G), (G, -G), (G, G), (-G, G)] {
+                let along_xi = 0.25 * ((1.0 - eta) * (b - a) + (1.0 + eta) * (c - d));
+                let along_eta = 0.25 * ((1.0 - xi) * (d - a) + (1.0 + xi) * (c - b));
+                let normal = along_xi.cross(&along_eta);
+                for (k, (s, t)) in
+                    [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].into_iter().enumerate()
+                {
+                    visit(k, 0.25 * (1.0 + s * xi) * (1.0 + t * eta) * normal);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `∫ Nₐ dA` of each node of a facet in the reference shape [m²], section included.
+pub fn area_shares(facet: &LoadFacet, reference: &[Vec3], section: f64) -> Vec<f64> {
+    let x: Vec<Vec3> = facet.nodes().iter().map(|&n| reference[n as usize]).collect();
+    match *x {
+        [_] => vec![section],
+        [a, b] => vec![0.5 * (b - a).norm() * section; 2],
+        [a, b, c] => vec![(b - a).cross(&(c - a)).norm() / 6.0; 3],
+        _ => {
+            // per Gauss point the area is the length of the area vector, not its projection
+            let mut shares = vec![0.0; 4];
+            let (a, b, c, d) = (x[0], x[1], x[2], x[3]);
+            for (xi, eta) in [(-G, -G), (G, -G), (G, G), (-G, G)] {
+                let along_xi = 0.25 * ((1.0 - eta) * (b - a) + (1.0 + eta) * (c - d));
+                let along_eta = 0.25 * ((1.0 - xi) * (d - a) + (1.0 + xi) * (c - b));
+                let area = along_xi.cross(&along_eta).norm();
+                for (share, (s, t)) in
+                    shares.iter_mut().zip([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+                {
+                    *share += 0.25 * (1.0 + s * xi) * (1.0 + t * eta) * area;
+                }
+            }
+            shares
+        }
+    }
+}
+
+impl Load {
+    /// Hands the force [N] on each loaded node at `time` to `visit`, in a fixed order; a node may come more than once.
+    pub fn forces(&self, time: f64, x: &[Vec3], mut visit: impl FnMut(u32, Vec3)) {
+        let factor = self.table.at(time);
+        match &self.kind {
+            LoadKind::Nodal { nodes, share } => nodes.iter().for_each(|&n| visit(n, share * factor)),
+            LoadKind::Dead { nodes, forces } => {
+                nodes.iter().zip(forces).for_each(|(&n, f)| visit(n, f * factor));
+            }
+            LoadKind::Pressure { facets, pressure, section } => {
+                let push = -factor * pressure * section;
+                for facet in facets {
+                    let mut corners = [Vec3::zeros(); 4];
+                    let nodes = facet.nodes();
+                    for (to, &n) in corners.iter_mut().zip(nodes) {
+                        *to = x[n as usize];
+                    }
+                    area_vectors(&corners[..nodes.len()], facet.end, |k, area| visit(nodes[k], push * area));
+                }
+            }
+        }
+    }
+
+    /// The nodes it acts on.
+    pub fn nodes(&self) -> Vec<u32> {
+        match &self.kind {
+            LoadKind::Nodal { nodes, .. } | LoadKind::Dead { nodes, .. } => nodes.clone(),
+            LoadKind::Pressure { facets, .. } => facets.iter().flat_map(|f| f.nodes()).copied().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a closed surface the pressure forces cancel, whatever its shape, and do the work p dV: their virtual
+    /// work in a uniform expansion `x → (1+ε)x` is `−p 3 V ε`.
+    #[test]
+    fn pressure_on_a_warped_closed_hexahedron_is_in_balance_and_works_on_the_volume() {
+        use crate::mesh::CellKind;
+        let mut seed = 7u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        let corners =
+            [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)];
+        let x: Vec<Vec3> = corners
+            .iter()
+            .map(|&(i, j, k)| {
+                Vec3::new(i as f64, j as f64, k as f64) + 0.4 * Vec3::new(random(), random(), random())
+            })
+            .collect();
+        let facets = CellKind::Hex8
+            .sides()
+            .iter()
+            .map(|s| LoadFacet::new(&s.iter().map(|&k| k as u32).collect::<Vec<_>>(), 0.0))
+            .collect();
+        let kind = LoadKind::Pressure { facets, pressure: 3.0, section: 1.0 };
+        let load = Load { kind, table: Table::default() };
+        let (mut sum, mut moment, mut work) = (Vec3::zeros(), Vec3::zeros(), 0.0);
+        load.forces(0.0, &x, |n, f| {
+            sum += f;
+            moment += x[n as usize].cross(&f);
+            work += f.dot(&x[n as usize]);
+        });
+        assert!(sum.norm() < 1e-14 && moment.norm() < 1e-14);
+        // 2×2×2 Gauss points integrate the volume of a trilinear hexahedron exactly
+        let mut volume = 0.0;
+        for q in 0..8 {
+            let xi = [0, 1, 2].map(|j| if (q >> j) & 1 == 1 { G } else { -G });
+            let mut jacobian = crate::math::Mat3::zeros();
+            for (p, &(i, j, k)) in x.iter().zip(&corners) {
+                let s = [i, j, k].map(|b| 2.0 * b as f64 - 1.0);
+                let f = |a: usize| 1.0 + s[a] * xi[a];
+                let d = 0.125 * Vec3::new(s[0] * f(1) * f(2), s[1] * f(0) * f(2), s[2] * f(0) * f(1));
+                jacobian += p * d.transpose();
+            }
+            volume += jacobian.determinant();
+        }
+        assert!((work + 3.0 * 3.0 * volume).abs() < 1e-13);
+    }
+}

@@ -1,0 +1,162 @@
+//! Named arrays: what a state, a ledger, a method or an observer hands over to be kept, bit for bit.
+
+use super::{Ledger, MaterialState, Model, State};
+use crate::math::Vec3;
+use std::collections::BTreeMap;
+
+/// One kept array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Array {
+    Numbers(Vec<f64>),
+    Counts(Vec<u64>),
+}
+
+/// Named arrays in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    pub arrays: BTreeMap<String, Array>,
+}
+
+/// Why a record cannot be taken back.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum RecordError {
+    #[error("the record has no array `{0}`")]
+    Missing(String),
+    #[error("the array `{name}` of the record has {found} entries; this model needs {needed}")]
+    Length { name: String, found: usize, needed: usize },
+    #[error("what was written before does not fit the record: {0}")]
+    Outside(String),
+}
+
+impl Record {
+    pub fn numbers(&mut self, name: &str, values: &[f64]) {
+        self.arrays.insert(name.into(), Array::Numbers(values.to_vec()));
+    }
+
+    pub fn counts(&mut self, name: &str, values: &[u64]) {
+        self.arrays.insert(name.into(), Array::Counts(values.to_vec()));
+    }
+
+    pub fn vectors(&mut self, name: &str, values: &[Vec3]) {
+        self.arrays.insert(name.into(), Array::Numbers(bytemuck::cast_slice(values).to_vec()));
+    }
+
+    /// Numbers of any length.
+    pub fn get(&self, name: &str) -> Result<&[f64], RecordError> {
+        match self.arrays.get(name) {
+            Some(Array::Numbers(values)) => Ok(values),
+            _ => Err(RecordError::Missing(name.into())),
+        }
+    }
+
+    /// Copies numbers into a place of the same length.
+    pub fn read_numbers(&self, name: &str, to: &mut [f64]) -> Result<(), RecordError> {
+        let from = self.get(name)?;
+        if from.len() != to.len() {
+            return Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() });
+        }
+        to.copy_from_slice(from);
+        Ok(())
+    }
+
+    pub fn read_vectors(&self, name: &str, to: &mut [Vec3]) -> Result<(), RecordError> {
+        self.read_numbers(name, bytemuck::cast_slice_mut(to))
+    }
+
+    pub fn read_counts<const N: usize>(&self, name: &str) -> Result<[u64; N], RecordError> {
+        match self.arrays.get(name) {
+            Some(Array::Counts(values)) => values.as_slice().try_into().map_err(|_| RecordError::Length {
+                name: name.into(),
+                found: values.len(),
+                needed: N,
+            }),
+            _ => Err(RecordError::Missing(name.into())),
+        }
+    }
+}
+
+impl State {
+    pub fn save(&self, record: &mut Record) {
+        record.numbers("state.time", &[self.time]);
+        record.counts("state.step", &[self.step]);
+        record.vectors("state.x", &self.x);
+        record.vectors("state.v", &self.v);
+        record.numbers("state.material.old", &self.material.old.concat());
+    }
+
+    /// A state of `model` as it was saved.
+    pub fn restore(model: &Model, record: &Record) -> Result<Self, RecordError> {
+        let mut state = model.rest();
+        let mut time = [0.0];
+        record.read_numbers("state.time", &mut time)?;
+        state.time = time[0];
+        [state.step] = record.read_counts("state.step")?;
+        record.read_vectors("state.x", &mut state.x)?;
+        record.read_vectors("state.v", &mut state.v)?;
+        state.material.restore(record)?;
+        Ok(state)
+    }
+}
+
+impl MaterialState {
+    fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+        let mut all = vec![0.0; self.old.iter().map(Vec::len).sum()];
+        record.read_numbers("state.material.old", &mut all)?;
+        let mut rest = &all[..];
+        for patch in &mut self.old {
+            let (mine, after) = rest.split_at(patch.len());
+            patch.copy_from_slice(mine);
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+impl Ledger {
+    fn numbers_mut(&mut self) -> [&mut f64; 18] {
+        [
+            &mut self.kinetic,
+            &mut self.strain,
+            &mut self.hourglass,
+            &mut self.contact,
+            &mut self.external,
+            &mut self.friction,
+            &mut self.restitution,
+            &mut self.damping,
+            &mut self.plastic,
+            &mut self.correction,
+            &mut self.initial,
+            &mut self.penetration,
+            &mut self.penetration_max,
+            &mut self.dt,
+            &mut self.dt_min,
+            &mut self.dt_max,
+            &mut self.dt_sum,
+            &mut self.error_max,
+        ]
+    }
+
+    pub fn save(&self, record: &mut Record) {
+        let mut copy = self.clone();
+        let mut numbers: Vec<f64> = copy.numbers_mut().into_iter().map(|x| *x).collect();
+        numbers.push(self.peak);
+        record.numbers("ledger.numbers", &numbers);
+        record.vectors("ledger.vectors", &[self.impulse, self.moment]);
+        let counts = [self.contacts, self.contacts_peak, self.element_kicks, self.collision_kicks];
+        record.counts("ledger.counts", &counts);
+    }
+
+    pub fn restore(record: &Record) -> Result<Self, RecordError> {
+        let mut ledger = Ledger::default();
+        let mut numbers = [0.0; 19];
+        record.read_numbers("ledger.numbers", &mut numbers)?;
+        ledger.numbers_mut().into_iter().zip(numbers).for_each(|(to, from)| *to = from);
+        ledger.peak = numbers[18];
+        let mut vectors = [Vec3::zeros(); 2];
+        record.read_vectors("ledger.vectors", &mut vectors)?;
+        [ledger.impulse, ledger.moment] = vectors;
+        [ledger.contacts, ledger.contacts_peak, ledger.element_kicks, ledger.collision_kicks] =
+            record.read_counts("ledger.counts")?;
+        Ok(ledger)
+    }
+}

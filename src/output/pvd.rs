@@ -1,0 +1,175 @@
+//! The series of frames: `frames.pvd` beside the folder `frames`, times and files in order.
+//!
+//! The file is replaced as a whole after each frame, and only after the frame itself has its name, so
+//! what it lists exists: it opens while the run goes on and after a crash. A resumed run cuts the
+//! series back to its checkpoint and appends from there.
+
+use super::replace_file;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Name of the series in an output folder.
+pub const FILE: &str = "frames.pvd";
+/// Folder of the frames in an output folder.
+pub const FOLDER: &str = "frames";
+
+/// Why a series could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum PvdError {
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("`{}` is not a series of frames written by Carom: {what}", path.display())]
+    Foreign { path: PathBuf, what: String },
+}
+
+/// One line of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// [s]
+    pub time: f64,
+    /// Relative to the output folder, with forward slashes: `frames/000012.vtu`.
+    pub file: String,
+}
+
+/// The frames of one output folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    dir: PathBuf,
+    entries: Vec<Entry>,
+}
+
+impl Series {
+    /// An empty series in `dir`: makes the folder of frames and writes the file.
+    pub fn create(dir: &Path) -> Result<Series, PvdError> {
+        let folder = dir.join(FOLDER);
+        fs::create_dir_all(&folder).map_err(|source| PvdError::Write { path: folder, source })?;
+        let series = Series { dir: dir.to_owned(), entries: Vec::new() };
+        series.write()?;
+        Ok(series)
+    }
+
+    /// The series that `dir` holds.
+    pub fn open(dir: &Path) -> Result<Series, PvdError> {
+        let path = dir.join(FILE);
+        let text =
+            fs::read_to_string(&path).map_err(|source| PvdError::Read { path: path.clone(), source })?;
+        let foreign = |what: &str| PvdError::Foreign { path: path.clone(), what: what.to_owned() };
+        if !text.contains("<VTKFile type=\"Collection\"") {
+            return Err(foreign("it has no <VTKFile type=\"Collection\">"));
+        }
+        if !text.trim_end().ends_with("</VTKFile>") {
+            return Err(foreign("it does not end with </VTKFile>"));
+        }
+        let mut entries = Vec::new();
+        for line in text.lines().map(str::trim).filter(|l| l.starts_with("<DataSet")) {
+            let value =
+                |key: &str| line.split_once(&format!(" {key}=\"")).and_then(|(_, v)| v.split('"').next());
+            let time = value("timestep").and_then(|t| t.parse::<f64>().ok());
+            let (Some(time), Some(file)) = (time, value("file")) else {
+                return Err(foreign(&format!("`{line}` names no time and file")));
+            };
+            entries.push(Entry { time, file: file.to_owned() });
+        }
+        Ok(Series { dir: dir.to_owned(), entries })
+    }
+
+    /// Frames in the order of time.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Where a frame of this series lies.
+    pub fn path(&self, entry: &Entry) -> PathBuf {
+        self.dir.join(&entry.file)
+    }
+
+    /// Where the next frame goes; [`Series::push`] lists it once it is written.
+    pub fn next_path(&self) -> PathBuf {
+        self.dir.join(file_name(self.entries.len()))
+    }
+
+    /// Lists the frame just written to [`Series::next_path`].
+    pub fn push(&mut self, time: f64) -> Result<(), PvdError> {
+        self.entries.push(Entry { time, file: file_name(self.entries.len()) });
+        self.write()
+    }
+
+    /// Forgets the frames later than `time`, and removes their files.
+    ///
+    /// The list goes first: a crash in between leaves a frame too many, which the next run overwrites.
+    pub fn cut_after(&mut self, time: f64) -> Result<(), PvdError> {
+        let later: Vec<Entry> = self.entries.extract_if(.., |e| e.time > time).collect();
+        self.write()?;
+        for entry in later {
+            let path = self.path(&entry);
+            match fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(PvdError::Write { path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self) -> Result<(), PvdError> {
+        let mut text = String::from(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n  <Collection>\n",
+        );
+        for e in &self.entries {
+            // The shortest text that reads back as the same number.
+            text.push_str(&format!(
+                "    <DataSet timestep=\"{:?}\" group=\"\" part=\"0\" file=\"{}\"/>\n",
+                e.time, e.file
+            ));
+        }
+        text.push_str("  </Collection>\n</VTKFile>\n");
+        let path = self.dir.join(FILE);
+        replace_file(&path, text.as_bytes()).map_err(|source| PvdError::Write { path, source })
+    }
+}
+
+fn file_name(index: usize) -> String {
+    format!("{FOLDER}/{index:06}.vtu")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::testing::scratch;
+
+    #[test]
+    fn a_series_is_whole_after_every_frame_and_can_be_cut_back() {
+        let dir = scratch("pvd_series");
+        let mut series = Series::create(&dir).unwrap();
+        let times = [0.0, 1e-7, 0.1 + 0.2, 1e9 / 3.0];
+        for &t in &times {
+            fs::write(series.next_path(), "frame").unwrap();
+            series.push(t).unwrap();
+            assert_eq!(Series::open(&dir).unwrap(), series);
+        }
+        assert_eq!(series.entries().iter().map(|e| e.time).collect::<Vec<_>>(), times);
+        assert_eq!(series.entries()[3].file, "frames/000003.vtu");
+
+        series.cut_after(0.1 + 0.2).unwrap();
+        assert_eq!(Series::open(&dir).unwrap().entries().len(), 3);
+        assert!(dir.join("frames/000002.vtu").exists() && !dir.join("frames/000003.vtu").exists());
+        assert_eq!(series.next_path(), dir.join("frames/000003.vtu"));
+    }
+
+    #[test]
+    fn a_foreign_or_cut_series_is_refused() {
+        let dir = scratch("pvd_foreign");
+        assert!(matches!(Series::open(&dir), Err(PvdError::Read { .. })));
+        let mut series = Series::create(&dir).unwrap();
+        series.push(0.5).unwrap();
+        let whole = fs::read_to_string(dir.join(FILE)).unwrap();
+        for text in ["", "hello", &whole[..whole.len() - 5], &whole.replace("0.5", "soon")] {
+            fs::write(dir.join(FILE), text).unwrap();
+            assert!(matches!(Series::open(&dir), Err(PvdError::Foreign { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! The time loop: a case is carried to its end, and observers look at it on the way.
+//!
+//! Looking never changes the answer: observers see a copy in which all nodes stand at one time, and no step is
+//! shortened for them. Stopping never changes it either: everything that decides the future goes into a
+//! [`Record`], and a run that takes it back continues bit for bit.
+
+pub mod checkpoint;
+pub mod probe;
+
+use crate::math::Vec3;
+use crate::method::{Method, Reached, StepError};
+use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model, State};
+use probe::Probe;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// A look counts as due this share of a step early, like the end of `advance`.
+const EARLY: f64 = 1e-9;
+/// How often the loop comes up for air when nobody looks.
+const PULSE: Duration = Duration::from_millis(100);
+
+/// A problem, ready to run.
+pub struct Case {
+    pub title: String,
+    /// The method's name in the deck.
+    pub method_name: String,
+    pub model: Model,
+    pub state: State,
+    pub method: Box<dyn Method>,
+    /// [s]
+    pub end: f64,
+    pub probes: Vec<Probe>,
+}
+
+/// Threads of our own: the global pool belongs to the program around us. Build the case inside too.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("carom-{i}")).build()
+}
+
+/// Linear and angular momentum, and how far they are from what was put in.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Momentum {
+    /// Σ m v [kg m/s]
+    pub linear: Vec3,
+    /// Σ x × m v [kg m²/s], about the origin
+    pub angular: Vec3,
+    /// Σ m |v|
+    pub linear_scale: f64,
+    /// Σ m |x − x_cm| |v|
+    pub angular_scale: f64,
+}
+
+impl Momentum {
+    pub fn of(model: &Model, state: &State) -> Self {
+        let (mut mass, mut centre) = (0.0, Vec3::zeros());
+        for (m, x) in model.mass.iter().zip(&state.x) {
+            mass += m;
+            centre += *m * x;
+        }
+        centre /= mass;
+        let mut sum = Momentum::default();
+        for ((m, x), v) in model.mass.iter().zip(&state.x).zip(&state.v) {
+            sum.linear += *m * v;
+            sum.angular += *m * x.cross(v);
+            sum.linear_scale += m * v.norm();
+            sum.angular_scale += m * (x - centre).norm() * v.norm();
+        }
+        sum
+    }
+}
+
+/// Momentum at the start and the largest drift so far, measured whenever somebody looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Balance {
+    pub initial: Momentum,
+    pub linear_drift_max: f64,
+    pub angular_drift_max: f64,
+}
+
+impl Balance {
+    fn update(&mut self, now: &Momentum, ledger: &Ledger) {
+        // A body that starts at rest is measured by what it reaches.
+        if self.initial.linear_scale == 0.0 {
+            self.initial.linear_scale = now.linear_scale;
+            self.initial.angular_scale = now.angular_scale;
+        }
+        let relative = |drift: Vec3, scale: f64| if scale > 0.0 { drift.norm() / scale } else { 0.0 };
+        let linear = now.linear - self.initial.linear - ledger.impulse;
+        let angular = now.angular - self.initial.angular - ledger.moment;
+        self.linear_drift_max = self.linear_drift_max.max(relative(linear, self.initial.linear_scale));
+        self.angular_drift_max = self.angular_drift_max.max(relative(angular, self.initial.angular_scale));
+    }
+
+    fn save(&self, record: &mut Record) {
+        record.vectors("balance.initial", &[self.initial.linear, self.initial.angular]);
+        let Momentum { linear_scale, angular_scale, .. } = self.initial;
+        let numbers = [linear_scale, angular_scale, self.linear_drift_max, self.angular_drift_max];
+        record.numbers("balance.numbers", &numbers);
+    }
+
+    fn restore(record: &Record) -> Result<Self, RecordError> {
+        let (mut initial, mut numbers) = ([Vec3::zeros(); 2], [0.0; 4]);
+        record.read_vectors("balance.initial", &mut initial)?;
+        record.read_numbers("balance.numbers", &mut numbers)?;
+        let [linear, angular] = initial;
+        let [linear_scale, angular_scale, linear_drift_max, angular_drift_max] = numbers;
+        let initial = Momentum { linear, angular, linear_scale, angular_scale };
+        Ok(Balance { initial, linear_drift_max, angular_drift_max })
+    }
+}
+
+/// What an observer sees.
+pub struct Look<'a> {
+    pub case: &'a Case,
+    /// All nodes at one time.
+    pub state: &'a State,
+    pub ledger: &'a Ledger,
+    pub momentum: &'a Momentum,
+    pub balance: &'a Balance,
+    /// The last look of the run.
+    pub last: bool,
+}
+
+/// Somebody who looks at a run.
+pub trait Observer: Send {
+    /// When to look next [s]; infinite for never again.
+    fn next(&self) -> f64;
+    fn look(&mut self, look: &Look) -> Result<(), ObserverError>;
+    /// Called every now and then between looks, on the wall clock: for progress, not for results.
+    fn pulse(&mut self, _time: f64, _ledger: &Ledger) {}
+    fn save(&self, _record: &mut Record) {}
+    fn restore(&mut self, _record: &Record) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+/// An observer could not write what it saw.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct ObserverError {
+    pub path: std::path::PathBuf,
+    pub source: std::io::Error,
+}
+
+/// Equally spaced times from zero to the end: at the first instants at or after k·end/N.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    end: f64,
+    count: u64,
+    next: u64,
+}
+
+impl Times {
+    /// `count` intervals; none at all for zero.
+    pub fn new(end: f64, count: u64) -> Self {
+        Times { end, count, next: 0 }
+    }
+
+    pub fn next(&self) -> f64 {
+        if self.count == 0 || self.next > self.count {
+            return f64::INFINITY;
+        }
+        self.end * (self.next as f64 / self.count as f64)
+    }
+
+    /// Everything up to `time` has been seen.
+    pub fn seen(&mut self, time: f64, dt: f64) {
+        while self.next() <= time + EARLY * dt {
+            self.next += 1;
+        }
+    }
+}
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Step(#[from] StepError),
+    #[error(transparent)]
+    Observer(#[from] ObserverError),
+    #[error("cannot write the checkpoint {}: {source}", path.display())]
+    Checkpoint { path: std::path::PathBuf, source: std::io::Error },
+    #[error("the checkpoint does not belong to this case: {0}")]
+    Record(#[from] RecordError),
+}
+
+/// A case on its way.
+pub struct Run {
+    pub case: Case,
+    pub ledger: Ledger,
+    pub balance: Balance,
+    observers: Vec<Box<dyn Observer>>,
+    keeper: Option<checkpoint::Keeper>,
+    /// Where everything stands at one time, for those who look.
+    copy: State,
+    /// Wall time spent on looks and checkpoints [s].
+    pub output_seconds: f64,
+}
+
+impl Run {
+    /// Begins at the case's initial state; observers look at it. Call inside [`pool`]'s `install`.
+    pub fn start(
+        mut case: Case,
+        observers: Vec<Box<dyn Observer>>,
+        keeper: Option<checkpoint::Keeper>,
+    ) -> Result<Self, RunError> {
+        let mut ledger = Ledger::default();
+        case.method.start(&case.model, &mut case.state, &mut ledger)?;
+        let copy = case.state.clone();
+        let balance = Balance { initial: Momentum::of(&case.model, &copy), ..Balance::default() };
+        let mut run = Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 };
+        run.look(false)?;
+        Ok(run)
+    }
+
+    /// Takes up a run where `record` left it.
+    pub fn resume(
+        mut case: Case,
+        mut observers: Vec<Box<dyn Observer>>,
+        keeper: Option<checkpoint::Keeper>,
+        record: &Record,
+    ) -> Result<Self, RunError> {
+        case.state = State::restore(&case.model, record)?;
+        case.method.restore(&case.model, record)?;
+        for observer in &mut observers {
+            observer.restore(record)?;
+        }
+        let (ledger, balance) = (Ledger::restore(record)?, Balance::restore(record)?);
+        let copy = case.state.clone();
+        Ok(Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 })
+    }
+
+    /// Everything that decides the future.
+    pub fn save(&self) -> Record {
+        let mut record = Record::default();
+        self.case.state.save(&mut record);
+        self.case.method.save(&mut record);
+        self.ledger.save(&mut record);
+        self.balance.save(&mut record);
+        for observer in &self.observers {
+            observer.save(&mut record);
+        }
+        record
+    }
+
+    /// Carries on to `until`, looking when looks are due, unless `stop` is raised.
+    pub fn advance(&mut self, until: f64, stop: &AtomicBool) -> Result<Reached, RunError> {
+        let mut pulse_steps = 1u64;
+        loop {
+            let dt = self.case.method.next_step();
+            let met = |goal: f64, time: f64| time >= goal - EARLY * dt;
+            if met(until, self.case.state.time) {
+                return Ok(Reached::Until);
+            }
+            let due = self.observers.iter().map(|o| o.next()).fold(until, f64::min);
+            let goal = due.min(self.case.state.time + pulse_steps as f64 * dt);
+            let begin = Instant::now();
+            let Case { model, state, method, .. } = &mut self.case;
+            let reached = method.advance(model, state, goal, &mut self.ledger, stop)?;
+            let took = begin.elapsed();
+            if took < PULSE / 2 {
+                pulse_steps *= 2;
+            } else if took > PULSE * 2 {
+                pulse_steps = (pulse_steps / 2).max(1);
+            }
+            if reached == Reached::Stopped {
+                return Ok(Reached::Stopped);
+            }
+            if met(due, self.case.state.time) {
+                self.look(met(self.case.end, self.case.state.time))?;
+            }
+            for observer in &mut self.observers {
+                observer.pulse(self.case.state.time, &self.ledger);
+            }
+            if self.keeper.as_ref().is_some_and(|k| k.due()) {
+                self.keep()?;
+            }
+        }
+    }
+
+    /// Carries on to the case's end and keeps a last checkpoint. After a failed step the state is that of the last
+    /// good one: it is kept too, and everybody has a last look at it.
+    pub fn to_end(&mut self, stop: &AtomicBool) -> Result<Reached, RunError> {
+        let outcome = self.advance(self.case.end, stop);
+        match outcome {
+            Ok(_) => self.keep()?,
+            Err(RunError::Step(_)) => {
+                self.keep()?;
+                self.look_at(true, &mut |_| true)?;
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Writes a checkpoint now, if checkpoints are kept.
+    pub fn keep(&mut self) -> Result<(), RunError> {
+        if self.keeper.is_none() {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let record = self.save();
+        if let Some(keeper) = &mut self.keeper {
+            keeper.write(&record).map_err(|(path, source)| RunError::Checkpoint { path, source })?;
+        }
+        self.output_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Those whose time has come look.
+    fn look(&mut self, last: bool) -> Result<(), RunError> {
+        let now = self.case.state.time + EARLY * self.case.method.next_step();
+        self.look_at(last, &mut |observer| observer.next() <= now)
+    }
+
+    fn look_at(&mut self, last: bool, who: &mut dyn FnMut(&dyn Observer) -> bool) -> Result<(), RunError> {
+        let begin = Instant::now();
+        self.case.method.synchronise(&self.case.model, &self.case.state, &mut self.copy);
+        let momentum = Momentum::of(&self.case.model, &self.copy);
+        self.balance.update(&momentum, &self.ledger);
+        let look = Look {
+            case: &self.case,
+            state: &self.copy,
+            ledger: &self.ledger,
+            momentum: &momentum,
+            balance: &self.balance,
+            last,
+        };
+        for observer in &mut self.observers {
+            if who(observer.as_ref()) {
+                observer.look(&look)?;
+            }
+        }
+        self.output_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn n_intervals_give_n_plus_one_times_and_the_last_is_the_end() {
+        let (end, count, dt) = (0.7, 7, 1e-4);
+        let mut times = Times::new(end, count);
+        let mut seen = Vec::new();
+        while times.next().is_finite() {
+            let time = times.next();
+            seen.push(time);
+            times.seen(time, dt);
+        }
+        assert_eq!(seen.len(), 8);
+        assert_eq!((seen[0], seen[7]), (0.0, end));
+        // a step longer than the interval sees several at once
+        let mut times = Times::new(1.0, 10);
+        times.seen(0.35, 0.35);
+        assert!((times.next() - 0.4).abs() < 1e-15);
+    }
+}
