@@ -45,6 +45,7 @@ pub(super) fn hooke_tangent<L: Lane>(lame: Lame, like: L) -> [Sym<L>; 6] {
 
 impl Material for Linear {
     const SMALL_STRAIN: bool = true;
+    const LINEAR: bool = true;
 
     fn density(&self) -> f64 {
         self.density

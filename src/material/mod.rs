@@ -10,14 +10,34 @@
 //! |------------------------|-------------------------|------------|
 //! | `linear`               | `linear.rs`             | small strain, Hooke |
 //! | `st-venant-kirchhoff`  | `st_venant_kirchhoff.rs`| `½λ(tr E)² + μ E:E` |
+//! | `neo-hookean`          | `neo_hookean.rs`        | `½μ(I₁ − 3) − μ ln J + ½λ ln²J` |
+//! | `mooney-rivlin`        | `mooney_rivlin.rs`      | `C₁(Ī₁ − 3) + C₂(Ī₂ − 3) + ½κ(J − 1)²` |
+//! | `ogden`                | `ogden.rs`              | `Σ μ_p/α_p (Σ λ̄ᵢ^α_p − 3) + ½κ(J − 1)²` |
+//! | `blatz-ko`             | `blatz_ko.rs`           | `½G(tr C⁻¹ + 2J − 5)` |
+//!
+//! `reduced.rs` makes of any of them the law of a thin plate ([`PlaneStress`]) or of a bar ([`Uniaxial`]).
 
+pub mod blatz_ko;
+mod invariants;
 pub mod linear;
+pub mod mooney_rivlin;
+pub mod neo_hookean;
+pub mod ogden;
+mod principal;
+pub mod reduced;
 pub mod st_venant_kirchhoff;
+#[cfg(test)]
+mod tests;
 
 use crate::math::lane::Lane;
 use crate::math::tensor::{COUNT, Sym};
 
+pub use blatz_ko::BlatzKo;
 pub use linear::Linear;
+pub use mooney_rivlin::MooneyRivlin;
+pub use neo_hookean::NeoHookean;
+pub use ogden::{Ogden, OgdenTerm};
+pub use reduced::{PlaneStress, Uniaxial};
 pub use st_venant_kirchhoff::StVenantKirchhoff;
 
 /// Lamé's constants [Pa].
@@ -41,6 +61,8 @@ impl Lame {
 pub trait Material: Send + Sync + 'static {
     /// Takes the small strain, not the Green strain; the stress acts on the undeformed shape.
     const SMALL_STRAIN: bool = false;
+    /// Stress is linear in the strain the law takes, at any size of it.
+    const LINEAR: bool = false;
     /// Numbers the law keeps per integration point.
     const STATE: usize = 0;
 
@@ -54,6 +76,13 @@ pub trait Material: Send + Sync + 'static {
 
     /// `D[a][b] = ∂Sₐ/∂E_b` as tensor components: `dSₐ = Σ_b COUNT[b] D[a][b] dE_b`.
     fn tangent<L: Lane>(&self, strain: &Sym<L>, state: &[L]) -> [Sym<L>; 6];
+
+    /// The strain with the components the law finds for itself: those of a plate or a bar across its stress.
+    /// The stretch of the shape goes with it (`det F`, and so Cauchy stress).
+    #[inline(always)]
+    fn full_strain<L: Lane>(&self, strain: &Sym<L>, _state: &[L]) -> Sym<L> {
+        *strain
+    }
 
     /// An upper bound of the largest eigenvalue of `D₀^-½ D D₀^-½`: how much stiffer than at zero strain.
     ///
@@ -117,8 +146,8 @@ fn square<L: Lane>(m: &[Sym<L>; 6]) -> [Sym<L>; 6] {
     for a in 0..6 {
         for b in a..6 {
             let mut sum = m[a][0] * m[b][0];
-            for k in 1..6 {
-                sum = m[a][k].mul_add(m[b][k], sum);
+            for (&x, &y) in m[a][1..].iter().zip(&m[b][1..]) {
+                sum = x.mul_add(y, sum);
             }
             out[a][b] = sum;
             out[b][a] = sum;

@@ -14,6 +14,8 @@ pub struct StVenantKirchhoff {
 }
 
 impl Material for StVenantKirchhoff {
+    const LINEAR: bool = true;
+
     fn density(&self) -> f64 {
         self.density
     }

@@ -1,5 +1,6 @@
 //! Vectors and small matrices; the lanes that kernels run on.
 
+pub mod elementary;
 pub mod lane;
 pub mod tensor;
 
