@@ -11,3 +11,5 @@ pub mod model;
 pub mod method;
 pub mod run;
 pub mod output;
+pub mod deck;
+pub mod cases;
