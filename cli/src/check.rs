@@ -61,8 +61,7 @@ fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Resul
         steps * model.elements() as f64,
         duration(Duration::from_secs_f64((one * steps).min(1e12)))
     )?;
-    let frames = u64::from(spec.output.frames) + 1;
-    writeln!(text, "output {} rows of history, {frames} frames", spec.output.history + 1)
+    writeln!(text, "output {} rows of history, {} frames", spec.output.history + 1, spec.output.frames + 1)
 }
 
 fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> std::fmt::Result {

@@ -10,6 +10,8 @@ pub const INTERNAL: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
 /// The simulation failed.
 pub const FAILED: u8 = 3;
+/// A check of `reproduce` failed.
+pub const CHECK_FAILED: u8 = 4;
 /// Output could not be written.
 pub const NO_OUTPUT: u8 = 5;
 
@@ -54,10 +56,14 @@ pub fn complain(text: &str) {
 /// Text to standard output. A pipe that was closed at the other end is no failure: whoever read has had enough.
 pub fn say(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(NO_OUTPUT, format!("cannot write to standard output: {e}")))
-        }
-        _ => Ok(()),
+    unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()), ())
+}
+
+/// What was written to standard output, or `closed` if nobody listens any more.
+pub fn unless_closed<T>(result: io::Result<T>, closed: T) -> Result<T, Failure> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(closed),
+        Err(e) => Err(Failure::new(NO_OUTPUT, format!("cannot write to standard output: {e}"))),
     }
 }

@@ -1,11 +1,13 @@
 //! The `carom` program: arguments in, exit code out. One module per command.
 
+mod bench;
 mod check;
 mod examples;
 mod exit;
 mod folder;
 mod input;
 mod progress;
+mod reproduce;
 mod run;
 mod signals;
 
@@ -30,6 +32,10 @@ enum Command {
     Examples,
     /// Print a built-in example as a deck to start from
     Example(examples::Arguments),
+    /// Run the published cases and check them
+    Reproduce(reproduce::ReproduceArgs),
+    /// Measure how fast this machine computes
+    Bench(bench::BenchArgs),
     /// Print the JSON schema of a deck, for editors
     Schema,
 }
@@ -40,6 +46,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Examples => examples::list(),
         Command::Example(arguments) => examples::write(&arguments),
+        Command::Reproduce(arguments) => reproduce::command(&arguments),
+        Command::Bench(arguments) => bench::command(&arguments),
         Command::Schema => examples::schema(),
     })
 }

@@ -153,7 +153,7 @@ impl Session<'_> {
 
     fn start(&self, loaded: Loaded, record: Option<&Record>) -> Result<Run, Failure> {
         let (case, output) = (loaded.case, loaded.spec.output);
-        let (end, history, frames) = (case.end, u64::from(output.history), u64::from(output.frames));
+        let (end, history, frames) = (case.end, output.history, output.frames);
         let unwritable = |e: carom::run::ObserverError| Failure::new(NO_OUTPUT, e.to_string());
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         if record.is_some() {

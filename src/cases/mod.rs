@@ -1,6 +1,9 @@
-//! Built-in decks: the examples, embedded so that the program carries them.
+//! Built-in decks, published cases and their checks, benchmarks.
 
-/// One example.
+pub mod bench;
+pub mod reproduce;
+
+/// A built-in deck, embedded so that the program carries it.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     pub name: &'static str,
@@ -16,9 +19,8 @@ impl Example {
 }
 
 /// All examples.
-pub const EXAMPLES: [Example; 1] = [
-    Example { name: "spinning-block", text: include_str!("../../examples/spinning-block/deck.toml") },
-];
+pub const EXAMPLES: [Example; 1] =
+    [Example { name: "spinning-block", text: include_str!("../../examples/spinning-block/deck.toml") }];
 
 /// The example of that name.
 pub fn example(name: &str) -> Option<&'static Example> {

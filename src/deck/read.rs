@@ -110,8 +110,9 @@ fn step(item: Item) -> Option<Step> {
 
 fn output(item: Item) -> Option<Output> {
     let mut r = item.table("output")?;
-    let history = r.or("history", default_history(), Item::count_or_none);
-    let frames = r.or("frames", default_frames(), Item::count_or_none);
+    let count = |item: Item| item.count_or_none().map(u64::from);
+    let history = r.or("history", default_history(), count);
+    let frames = r.or("frames", default_frames(), count);
     let checkpoint = r.or("checkpoint", default_checkpoint(), Item::not_negative);
     r.finish();
     Some(Output { history: history?, frames: frames?, checkpoint: checkpoint? })

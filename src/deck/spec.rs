@@ -424,19 +424,19 @@ pub struct Probe {
 pub struct Output {
     /// Rows of history.csv after the first.
     #[serde(default = "default_history")]
-    pub history: u32,
+    pub history: u64,
     /// Frames after the first; 0 for none.
     #[serde(default = "default_frames")]
-    pub frames: u32,
+    pub frames: u64,
     /// Minutes between checkpoints.
     #[serde(default = "default_checkpoint")]
     pub checkpoint: f64,
 }
 
-pub fn default_history() -> u32 {
+pub fn default_history() -> u64 {
     200
 }
-pub fn default_frames() -> u32 {
+pub fn default_frames() -> u64 {
     50
 }
 pub fn default_checkpoint() -> f64 {

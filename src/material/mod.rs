@@ -86,19 +86,20 @@ pub trait Material: Send + Sync + 'static {
 
     /// An upper bound of the largest eigenvalue of `D₀^-½ D D₀^-½`: how much stiffer than at zero strain.
     ///
-    /// With `M` the matrix of that form and `N = M − 1`, both `1 + ‖N²‖^½` and `‖M⁴‖^¼` (Frobenius) bound
-    /// it; the first is exact at zero strain, the second close where the law has softened.
+    /// With `M` the matrix of that form and `m` any number, `m + ‖(M − m)⁴‖^¼` (Frobenius) bounds it. The mean of
+    /// the eigenvalues for `m` is exact at zero strain and close where few directions have stiffened or many have
+    /// become unstable, `m = 0` where few have softened; the smaller of both is less than a quarter above the
+    /// largest magnitude.
     #[inline(always)]
     fn stiffening<L: Lane>(&self, strain: &Sym<L>, state: &[L]) -> L {
         let m = whiten(&self.tangent(strain, state), self.lame());
+        let mean = (m[0][0] + m[1][1] + m[2][2] + m[3][3] + m[4][4] + m[5][5]) * (1.0 / 6.0);
         let mut n = m;
         for (a, row) in n.iter_mut().enumerate() {
-            row[a] = row[a] - 1.0;
+            row[a] = row[a] - mean;
         }
-        let m2 = square(&m);
-        let m4 = square(&m2);
-        let by_n = frobenius(&square(&n)).sqrt() + 1.0;
-        by_n.min(frobenius(&m4).sqrt().sqrt())
+        let about_mean = frobenius(&square(&square(&n))).sqrt().sqrt() + mean;
+        about_mean.min(frobenius(&square(&square(&m))).sqrt().sqrt())
     }
 }
 

@@ -15,13 +15,13 @@
 use super::{Lame, Material};
 use crate::math::elementary::{exp_m1, ln_1p};
 use crate::math::lane::{Lane, MAX_WIDTH};
-use crate::math::tensor::{Sym, eigenvalue_bound};
+use crate::math::tensor::{Sym, contract, sym_cofactor, trace};
 
 /// Most numbers of state an inner law may keep.
 const MAX_STATE: usize = 16;
 /// Enough for any state that has an answer; a state without one ends here with its stress not zero.
 const MAX_STEPS: usize = 40;
-/// A step this small against the strains squares to less than round-off.
+/// A step of this times the root of the strains leaves an error, its square, below their round-off.
 const SMALL_STEP: f64 = 1e-9;
 
 /// A thin plate in the x-y plane, free across it.
@@ -70,17 +70,17 @@ fn solve<M: Material, L: Lane, const BAR: bool>(law: &M, e: &Sym<L>, state: &[L]
         (e[0] + e[1]).mul_add(e[0].of(2.0), e[0].mul_add(e[1], -(e[3] * e[3])) * 4.0)
     };
     let mut x = exp_m1(ln_1p(stretch) * -ratio) * 0.5;
-    let size = e[0].abs() + e[1].abs() + e[3].abs();
-    let small = (size + x.abs()) * SMALL_STEP + f64::MIN_POSITIVE;
+    let size = if BAR { e[0].abs() } else { e[0].abs() + e[1].abs() + e[3].abs() };
+    let small = (size + x.abs()).sqrt() * SMALL_STEP + f64::MIN_POSITIVE;
     let (zero, one) = (x.of(0.0), x.of(1.0));
-    // never less than a small part of the stiffness at rest
-    let floor = x.of(0.02 * (lambda + 2.0 * mu));
+    let floor = x.of(1e-6 * (lambda + 2.0 * mu));
     let mut active = one;
     for _ in 0..MAX_STEPS {
         let (s, d) = across::<M, L, BAR>(law, &with_across::<L, BAR>(e, x), state);
         let c = x * 2.0 + 1.0;
         let tau = s * c;
-        let slope = (d.mul_add(c, s * 2.0) * c * 0.5).max(floor);
+        // downhill in energy whatever its curvature, and never far at once
+        let slope = (d.mul_add(c, s * 2.0) * c * 0.5).abs().max(floor);
         let dy = (-tau / slope).max(-one).min(one);
         // ½C(e^dy − 1), by the quotient that agrees with it to second order and keeps C positive
         let dx = c * dy / (-dy + 2.0);
@@ -99,6 +99,26 @@ fn none<L: Lane>(active: L) -> bool {
     let mut all = [0.0; MAX_WIDTH];
     active.store(&mut all);
     all == [0.0; MAX_WIDTH]
+}
+
+/// The largest eigenvalue from above, a few per cent too large at most.
+///
+/// That of the deviator is the largest root of `x³ − J₂x − J₃`. From `2√(J₂/3)`, which is never below it, Newton's
+/// steps come down to it and never pass it.
+#[inline(always)]
+fn largest_eigenvalue<L: Lane>(s: &Sym<L>) -> L {
+    let mean = trace(s) * (1.0 / 3.0);
+    let dev = [s[0] - mean, s[1] - mean, s[2] - mean, s[3], s[4], s[5]];
+    let cofactor = sym_cofactor(&dev);
+    let j2 = contract(&dev, &dev) * 0.5;
+    let j3 = dev[5].mul_add(cofactor[5], dev[3].mul_add(cofactor[3], dev[0] * cofactor[0]));
+    let mut x = (j2 * (4.0 / 3.0)).sqrt();
+    for _ in 0..3 {
+        let square = x * x;
+        let slope = square.mul_add(x.of(3.0), -j2).max(x.of(f64::MIN_POSITIVE));
+        x = x - (square - j2).mul_add(x, -j3) / slope;
+    }
+    mean + x
 }
 
 impl<M: Material> Material for PlaneStress<M> {
@@ -170,7 +190,7 @@ impl<M: Material> Material for PlaneStress<M> {
             (ys * p + (xs + ys) * mix) * p,
             (xs * p + (xs + ys) * mix) * p,
         ];
-        eigenvalue_bound(&m).max(all.of(0.0))
+        largest_eigenvalue(&m).max(all.of(0.0))
     }
 }
 
@@ -208,6 +228,9 @@ impl<M: Material> Material for Uniaxial<M> {
     /// Exact where positive: there is one component, and Young's modulus at rest.
     #[inline(always)]
     fn stiffening<L: Lane>(&self, strain: &Sym<L>, state: &[L]) -> L {
+        if M::LINEAR {
+            return strain[0].of(1.0);
+        }
         let Lame { lambda, mu } = self.0.lame();
         let young = mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
         (self.tangent(strain, state)[0][0] * (1.0 / young)).max(strain[0].of(0.0))

@@ -69,6 +69,14 @@ impl Model {
         &self.bodies[at]
     }
 
+    /// Bytes held by nodes, blocks and meshes.
+    pub fn bytes(&self) -> usize {
+        let mesh = |m: &Mesh| m.nodes.len() * 24 + m.cells.iter().map(|c| c.nodes.len() * 4).sum::<usize>();
+        self.reference.len() * 32
+            + self.blocks.iter().map(|b| b.bytes()).sum::<usize>()
+            + self.bodies.iter().map(|b| mesh(&b.mesh)).sum::<usize>()
+    }
+
     /// Smallest stable step [s] of the reference shapes, over all elements.
     pub fn stable_step(&self) -> f64 {
         self.blocks.iter().flat_map(|b| b.stable_steps()).copied().fold(f64::INFINITY, f64::min)
@@ -224,7 +232,8 @@ impl Builder {
         let body = &self.bodies[body];
         let facet = |&side: &Side| {
             let nodes: Vec<u32> = body.mesh.side_nodes(side).map(|n| n + body.nodes.start as u32).collect();
-            load::LoadFacet::new(&nodes)
+            // sides of a bar are its first and its second node
+            load::LoadFacet::new(&nodes, if side.side == 0 { -1.0 } else { 1.0 })
         };
         sides.iter().map(facet).collect()
     }

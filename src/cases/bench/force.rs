@@ -1,0 +1,157 @@
+//! Whole time steps without contact: forces, sums, update.
+//!
+//! A free cube of n³ hexahedra, or of tetrahedra in about the same number, turns and breathes; the figure is that of
+//! its fastest step, so that whatever else the machine does is left out.
+
+use super::Measurement;
+use crate::element::hex8::Hex8;
+use crate::element::solid::{Solid, SolidOptions};
+use crate::element::tet4::Tet4;
+use crate::element::{Block, Element};
+use crate::material::ogden::{Ogden, OgdenTerm};
+use crate::material::{BlatzKo, Lame, Linear, Material, MooneyRivlin, NeoHookean, StVenantKirchhoff};
+use crate::math::Vec3;
+use crate::mesh::{CellKind, Mesh, shape};
+use crate::method::Method;
+use crate::method::verlet::{StepRule, Verlet};
+use crate::model::{BodySpec, Builder, Ledger, Model, Table};
+use crate::run::pool;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+const LAWS: [&str; 6] =
+    ["linear", "st-venant-kirchhoff", "neo-hookean", "mooney-rivlin", "blatz-ko", "ogden"];
+/// Name and cells along an edge, of hexahedra and of cells cut into six tetrahedra.
+const SIZES: [(&str, u32, u32); 4] = [("1k", 10, 6), ("8k", 20, 11), ("64k", 40, 22), ("512k", 80, 44)];
+/// How long each figure is measured [s].
+const MEASURE: f64 = 0.5;
+
+/// Names of all cases: `hex8/64k/st-venant-kirchhoff`.
+pub fn cases() -> Vec<String> {
+    let mut all = Vec::new();
+    for element in ["hex8", "tet4"] {
+        for (size, _, _) in SIZES {
+            all.extend(LAWS.iter().map(|law| format!("{element}/{size}/{law}")));
+        }
+    }
+    all
+}
+
+/// Measures one case; None if there is no such case. `peak` is the machine's for one core.
+pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
+    let [element, size, law] = case.split('/').collect::<Vec<_>>().try_into().ok()?;
+    let (_, hexes, tets) = *SIZES.iter().find(|s| s.0 == size)?;
+    let kind = match element {
+        "hex8" => CellKind::Hex8,
+        "tet4" => CellKind::Tet4,
+        _ => return None,
+    };
+    let cells = if kind == CellKind::Hex8 { hexes } else { tets };
+    let mesh = shape::Box { cell: kind, ..shape::Box::new([1.0; 3], [cells; 3]) }.build().ok()?;
+    let pool = pool(threads).ok()?;
+    pool.install(|| {
+        let model = model(mesh, kind, law)?;
+        Some(measure_model(case, &model, threads, peak))
+    })
+}
+
+fn model(mesh: Mesh, kind: CellKind, law: &str) -> Option<Model> {
+    let make = |connectivity: Vec<u32>, reference: &[Vec3]| match kind {
+        CellKind::Hex8 => block::<Hex8>(law, connectivity, reference),
+        _ => block::<Tet4>(law, connectivity, reference),
+    };
+    if !LAWS.contains(&law) {
+        return None;
+    }
+    let mut builder = Builder::default();
+    builder.body(BodySpec {
+        name: "cube".into(),
+        mesh,
+        blocks: vec![Box::new(make)],
+        section: 1.0,
+        gravity: Vec3::zeros(),
+        gravity_table: Table::default(),
+        damping: 0.0,
+    });
+    builder.build().ok()
+}
+
+fn block<E: Element>(law: &str, connectivity: Vec<u32>, reference: &[Vec3]) -> Box<dyn Block> {
+    fn solid<E: Element, M: Material>(law: M, connectivity: Vec<u32>, reference: &[Vec3]) -> Box<dyn Block> {
+        Box::new(Solid::<E, M>::new(law, connectivity, reference, &SolidOptions::default()))
+    }
+    let (lame, density) = (Lame::from_young(1.0, 0.3), 1.0);
+    let (mu, bulk) = (lame.mu, lame.lambda + 2.0 / 3.0 * lame.mu);
+    match law {
+        "linear" => solid::<E, _>(Linear { lame, density }, connectivity, reference),
+        "neo-hookean" => solid::<E, _>(NeoHookean { lame, density }, connectivity, reference),
+        "mooney-rivlin" => {
+            let law = MooneyRivlin { c1: 0.3 * mu, c2: 0.2 * mu, bulk, density };
+            solid::<E, _>(law, connectivity, reference)
+        }
+        "blatz-ko" => solid::<E, _>(BlatzKo { shear: mu, density }, connectivity, reference),
+        "ogden" => {
+            let terms =
+                vec![OgdenTerm { mu: 1.2 * mu, alpha: 1.5 }, OgdenTerm { mu: -0.1 * mu, alpha: -2.0 }];
+            solid::<E, _>(Ogden { terms, bulk, density }, connectivity, reference)
+        }
+        _ => solid::<E, _>(StVenantKirchhoff { lame, density }, connectivity, reference),
+    }
+}
+
+fn measure_model(case: &str, model: &Model, threads: usize, peak: f64) -> Measurement {
+    let mut state = model.rest();
+    for (v, x) in state.v.iter_mut().zip(&model.reference) {
+        *v = 1e-3 * Vec3::new(-x.y, x.x, x.z);
+    }
+    let mut ledger = Ledger::default();
+    let mut method = Verlet::new(model, StepRule::Automatic { safety: 0.9 });
+    let stop = AtomicBool::new(false);
+    let (mut best, mut force) = (f64::INFINITY, 0.0);
+    if method.start(model, &mut state, &mut ledger).is_ok() {
+        let begin = Instant::now();
+        let mut steps = 0;
+        while steps < 20 || begin.elapsed().as_secs_f64() < MEASURE {
+            ledger.phases = Default::default();
+            let until = state.time + 0.5 * method.next_step();
+            let step = Instant::now();
+            if method.advance(model, &mut state, until, &mut ledger, &stop).is_err() {
+                break;
+            }
+            let seconds = step.elapsed().as_secs_f64();
+            if seconds < best {
+                (best, force) = (seconds, ledger.phases.force);
+            }
+            steps += 1;
+        }
+    }
+    let elements = model.elements() as f64;
+    let flops = model.blocks[0].flops();
+    let rate = elements / best;
+    let bytes = model.bytes() + method.bytes() + state.x.len() * 48;
+    Measurement {
+        bench: "force",
+        case: case.into(),
+        threads,
+        value: rate,
+        unit: "elements/s",
+        peak_fraction: Some(flops as f64 * rate / (peak * threads as f64)),
+        flops_per_element: Some(flops),
+        bytes_per_element: Some(bytes as f64 / elements),
+        force_share: Some(force / best),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hexahedron_takes_less_than_600_bytes_and_as_many_operations_as_its_kernel_counts() {
+        let m = measure("hex8/8k/st-venant-kirchhoff", 1, 1e11).unwrap();
+        assert!(m.bytes_per_element.unwrap() < 600.0);
+        let flops = m.flops_per_element.unwrap();
+        assert!((2000..4000).contains(&flops), "{flops}");
+        assert!(measure("hex8/8k/clay", 1, 1e11).is_none());
+    }
+}

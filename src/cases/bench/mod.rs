@@ -1,0 +1,26 @@
+//! Benchmarks: what `carom bench` measures. Every figure stands beside the machine's own limits of the same run.
+
+pub mod force;
+pub mod machine;
+
+use serde::Serialize;
+
+/// One measurement.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measurement {
+    pub bench: &'static str,
+    pub case: String,
+    pub threads: usize,
+    pub value: f64,
+    pub unit: &'static str,
+    /// Share of the fused multiply-add peak of the threads in use, measured in the same run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_fraction: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flops_per_element: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_element: Option<f64>,
+    /// Share of the time in element forces; the rest moves the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub force_share: Option<f64>,
+}
