@@ -21,7 +21,8 @@ pub fn command(args: &BenchArgs) -> Outcome {
     if unless_closed(bench(args, &mut io::stdout().lock()), true)? {
         return Ok(0);
     }
-    let message = format!("no benchmark is called {}; there is {}", args.names.join(" or "), force::cases().join(", "));
+    let message =
+        format!("no benchmark is called {}; there is {}", args.names.join(" or "), force::cases().join(", "));
     Err(Failure::new(BAD_INPUT, message))
 }
 
@@ -65,7 +66,12 @@ fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<
         "flop/s" => (m.value / 1e9, "Gflop/s"),
         _ => (m.value / 1e9, "GB/s"),
     };
-    write!(out, "{name:<40} {} thread{}  {value:>8.2} {unit}", m.threads, if m.threads == 1 { " " } else { "s" })?;
+    write!(
+        out,
+        "{name:<40} {} thread{}  {value:>8.2} {unit}",
+        m.threads,
+        if m.threads == 1 { " " } else { "s" }
+    )?;
     if let (Some(share), Some(flops)) = (m.peak_fraction, m.flops_per_element) {
         write!(out, "  {:>5.1} % of the peak at {flops} flop/element", 100.0 * share)?;
     }

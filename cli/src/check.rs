@@ -20,8 +20,8 @@ pub struct Arguments {
 pub fn check(arguments: &Arguments) -> Outcome {
     let found = arguments.deck.find()?;
     let threads = arguments.deck.threads()?;
-    let pool = pool(threads)
-        .map_err(|e| Failure::new(BAD_INPUT, format!("cannot start {threads} threads: {e}")))?;
+    let pool =
+        pool(threads).map_err(|e| Failure::new(BAD_INPUT, format!("cannot start {threads} threads: {e}")))?;
     pool.install(|| {
         let loaded = deck::load(&found.input()).map_err(|e| Failure::new(BAD_INPUT, e.to_string()))?;
         for warning in &loaded.warnings {
@@ -80,8 +80,8 @@ fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> s
         let steps = block.stable_steps();
         let (worst, step) =
             steps.iter().enumerate().fold((0, f64::INFINITY), |w, (i, &s)| if s < w.1 { (i, s) } else { w });
-        let one_point = block.kind() == carom::mesh::CellKind::Hex8
-            && spec.integration == spec::Integration::OnePoint;
+        let one_point =
+            block.kind() == carom::mesh::CellKind::Hex8 && spec.integration == spec::Integration::OnePoint;
         writeln!(
             text,
             "  {}{} x {}: density {} kg/m³, critical step {step:.4e} s (element {worst})",

@@ -20,7 +20,8 @@ pub fn list() -> Outcome {
 pub fn write(arguments: &Arguments) -> Outcome {
     let Some(example) = cases::example(&arguments.name) else {
         let names: Vec<&str> = cases::EXAMPLES.iter().map(|e| e.name).collect();
-        let message = format!("there is no example called `{}`; there is {}", arguments.name, names.join(", "));
+        let message =
+            format!("there is no example called `{}`; there is {}", arguments.name, names.join(", "));
         return Err(Failure::new(BAD_INPUT, message));
     };
     say(example.text)?;

@@ -36,7 +36,9 @@ pub fn guarded(command: impl FnOnce() -> Outcome) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
         let what = info.payload_as_str().unwrap_or("no message");
-        complain(&format!("internal error{place}: {what}\nThis is a bug of Carom, not of your deck; please report it."));
+        complain(&format!(
+            "internal error{place}: {what}\nThis is a bug of Carom, not of your deck; please report it."
+        ));
     }));
     match panic::catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(code)) => ExitCode::from(code),

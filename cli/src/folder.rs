@@ -18,13 +18,13 @@ pub enum Found {
 /// Whether a run may begin in `out`: what is there, or a refusal.
 pub fn examine(out: &Path, resume: bool, overwrite: bool) -> Result<Found, Failure> {
     let refuse = |message: String| Err(Failure::new(BAD_INPUT, message));
-    let found = match fs::read_dir(out) {
+    let found = match fs::read_dir(out).map(Iterator::count) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Found::Free,
         Err(e) if e.kind() == io::ErrorKind::NotADirectory && out.exists() => {
             return refuse(format!("{} is a file; --out needs a folder", out.display()));
         }
         Err(e) => return Err(cannot_write(out, &e)),
-        Ok(mut entries) if entries.next().is_none() => Found::Free,
+        Ok(0) => Found::Free,
         Ok(_) if out.join("summary.json").is_file() => Found::Run,
         Ok(_) => {
             return refuse(format!(
@@ -65,8 +65,11 @@ pub struct Made(Vec<PathBuf>);
 
 /// Makes the folder and its parents.
 pub fn make(out: &Path) -> Result<Made, Failure> {
-    let missing: Vec<PathBuf> =
-        out.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists()).map(Path::to_owned).collect();
+    let missing: Vec<PathBuf> = out
+        .ancestors()
+        .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
+        .map(Path::to_owned)
+        .collect();
     let made = Made(missing);
     match fs::create_dir_all(out) {
         Ok(()) => Ok(made),

@@ -48,7 +48,11 @@ impl DeckArguments {
         let path = Path::new(&self.deck);
         if path.is_dir() {
             let inside = path.join("deck.toml");
-            let help = if inside.is_file() { format!("; the deck in it is {}", inside.display()) } else { String::new() };
+            let help = if inside.is_file() {
+                format!("; the deck in it is {}", inside.display())
+            } else {
+                String::new()
+            };
             return Err(Failure::new(BAD_INPUT, format!("{} is a folder, not a deck{help}", path.display())));
         }
         if let (false, Some(example)) = (path.exists(), cases::example(&self.deck)) {
@@ -64,7 +68,8 @@ impl DeckArguments {
         let text = String::from_utf8(bytes).map_err(|e| {
             let at = e.utf8_error().valid_up_to();
             let line = e.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
-            let message = format!("{}:{line}: byte {at} is not UTF-8\n  save the deck as UTF-8 text", path.display());
+            let message =
+                format!("{}:{line}: byte {at} is not UTF-8\n  save the deck as UTF-8 text", path.display());
             Failure::new(BAD_INPUT, message)
         })?;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -34,7 +34,8 @@ pub struct ReproduceArgs {
 }
 
 pub fn command(args: &ReproduceArgs) -> Outcome {
-    let stop = Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
+    let stop =
+        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
     let verdict = unless_closed(reproduce(args, &stop.flag, &mut io::stdout().lock()), Verdict::Passed)?;
     if stop.raised() {
         return Ok(stop.code());

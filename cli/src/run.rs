@@ -40,13 +40,14 @@ const BALANCED: f64 = 0.02;
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let begin = Instant::now();
-    let stop = Stop::listen()
-        .map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
+    let stop =
+        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
     let found = arguments.deck.find()?;
     let threads = arguments.deck.threads()?;
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&found.stem));
     let before = folder::examine(&out, arguments.resume, arguments.overwrite)?;
-    let pool = pool(threads).map_err(|e| Failure::new(BAD_INPUT, format!("cannot start {threads} threads: {e}")))?;
+    let pool =
+        pool(threads).map_err(|e| Failure::new(BAD_INPUT, format!("cannot start {threads} threads: {e}")))?;
     pool.install(|| {
         let loaded = deck::load(&found.input()).map_err(|e| Failure::new(BAD_INPUT, e.to_string()))?;
         for warning in &loaded.warnings {
@@ -127,7 +128,10 @@ impl Session<'_> {
         }
         let status = Summary::read(self.out).map(|s| s.status);
         if end == difference.end && status.is_ok_and(|s| s == Status::Finished) {
-            self.say(&format!("the run in {} has finished already; a later `end` would continue it\n", self.out.display()))?;
+            self.say(&format!(
+                "the run in {} has finished already; a later `end` would continue it\n",
+                self.out.display()
+            ))?;
             return Ok(0);
         }
         folder::write_deck(self.out, &text)?;
@@ -157,10 +161,12 @@ impl Session<'_> {
         let unwritable = |e: carom::run::ObserverError| Failure::new(NO_OUTPUT, e.to_string());
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         if record.is_some() {
-            observers.push(Box::new(History::reopen(self.out, &case.probes, end, history).map_err(unwritable)?));
+            observers
+                .push(Box::new(History::reopen(self.out, &case.probes, end, history).map_err(unwritable)?));
             observers.push(Box::new(Frames::reopen(self.out, &case.model, end, frames).map_err(unwritable)?));
         } else {
-            observers.push(Box::new(History::create(self.out, &case.probes, end, history).map_err(unwritable)?));
+            observers
+                .push(Box::new(History::create(self.out, &case.probes, end, history).map_err(unwritable)?));
             observers.push(Box::new(Frames::create(self.out, &case.model, end, frames).map_err(unwritable)?));
         }
         if !self.quiet {
@@ -221,7 +227,9 @@ fn last_words(summary: &Summary, out: &str) -> String {
     let Summary { steps, end_time, energy, .. } = summary;
     let took = duration(Duration::from_secs_f64(summary.wall_seconds));
     let mut text = match summary.status {
-        Status::Interrupted => format!("interrupted after {took} at t = {end_time:.4e} s, {steps} steps; --resume continues\n"),
+        Status::Interrupted => {
+            format!("interrupted after {took} at t = {end_time:.4e} s, {steps} steps; --resume continues\n")
+        }
         _ => format!("finished in {took}: {steps} steps to t = {end_time:.4e} s\n"),
     };
     let part = 100.0 * energy.error_max_rel;

@@ -18,9 +18,20 @@ impl Example {
     }
 }
 
-/// All examples.
-pub const EXAMPLES: [Example; 1] =
-    [Example { name: "spinning-block", text: include_str!("../../examples/spinning-block/deck.toml") }];
+macro_rules! example {
+    ($name:literal) => {
+        Example { name: $name, text: include_str!(concat!("../../examples/", $name, "/deck.toml")) }
+    };
+}
+
+/// All examples, the first to try first.
+pub const EXAMPLES: [Example; 5] = [
+    example!("spinning-block"),
+    example!("free-bar"),
+    example!("hanging-block"),
+    example!("pressurised-ring"),
+    example!("stretched-strip"),
+];
 
 /// The example of that name.
 pub fn example(name: &str) -> Option<&'static Example> {

@@ -60,10 +60,11 @@ pub fn case(spec: &Spec, prepared: Vec<Prepared>, tree: &Tree, problems: &Proble
         }
     };
     let rule = step_rule(spec, &model, tree, problems)?;
-    let probes = spec.probe.0.iter().map(|(name, probe)| RunProbe {
-        name: name.clone(),
-        target: target(probe, &model, &held),
-    });
+    let probes = spec
+        .probe
+        .0
+        .iter()
+        .map(|(name, probe)| RunProbe { name: name.clone(), target: target(probe, &model, &held) });
     let (state, probes) = (initial(spec, &model), probes.collect());
     let method: Box<dyn Method> = match spec.method {
         MethodName::Verlet => Box::new(Verlet::new(&model, rule)),
@@ -161,7 +162,9 @@ fn warn_of_quarrels(
                 } else {
                     // components that a bar or plane body does not have are nobody's quarrel
                     let here = (0..dimension).any(|k| unit[k].abs() > 1e-9);
-                    quarrel |= here && (motion.is_some() || held.iter().any(|(d, led)| *led && d.dot(&unit).abs() > 1e-9));
+                    quarrel |= here
+                        && (motion.is_some()
+                            || held.iter().any(|(d, led)| *led && d.dot(&unit).abs() > 1e-9));
                 }
             }
             quarrels += usize::from(quarrel);
@@ -211,7 +214,8 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
     let (rule, dt) = match spec.step {
         Step { size: Some(size), .. } => {
             if size > stable {
-                let message = format!("the step of {size:.4e} s is longer than the largest stable one, {stable:.4e} s");
+                let message =
+                    format!("the step of {size:.4e} s is longer than the largest stable one, {stable:.4e} s");
                 let help = "expect it to blow up; a `safety` below 1 finds the step by itself";
                 problems.warn(&tree.place(&["step", "size"]), message, help);
             }
@@ -271,7 +275,9 @@ fn target(probe: &Probe, model: &Model, held: &[Vec<bool>]) -> Target {
         let all = &model.restraints.held;
         let mine = body.node_set(set).unwrap_or_default();
         let mine = mine.into_iter().filter(|n| held[index][(n - start) as usize]);
-        return Target::Reaction(mine.filter_map(|n| all.binary_search_by_key(&n, |h| h.node).ok()).collect());
+        return Target::Reaction(
+            mine.filter_map(|n| all.binary_search_by_key(&n, |h| h.node).ok()).collect(),
+        );
     }
     Target::Body(index)
 }

@@ -136,7 +136,8 @@ impl Checker<'_> {
             for &(cells, cell) in set {
                 let at = &mut owner[cells as usize][cell as usize];
                 if *at != base {
-                    let message = format!("cell {cell} of body `{name}` is in `{group}` and in another group");
+                    let message =
+                        format!("cell {cell} of body `{name}` is in `{group}` and in another group");
                     self.problems.add(&place, message, "a cell can have one material only");
                     return None;
                 }
@@ -209,15 +210,26 @@ impl Checker<'_> {
         if spins {
             let help = if dimension == 1 { "a bar cannot spin" } else { "a plane body spins about z only" };
             let place = self.place(&["body", name, "spin"]);
-            self.problems.add(&place, format!("`spin` takes body `{name}` out of its {}", AT_HOME[dimension]), help);
+            self.problems.add(
+                &place,
+                format!("`spin` takes body `{name}` out of its {}", AT_HOME[dimension]),
+                help,
+            );
         }
     }
 
     /// A vector may only have components that the body has.
     fn in_space(&self, path: &[&str], what: &str, v: [f64; 3], body: &str, dimension: usize) {
         if let Some(axis) = (dimension..3).find(|&i| v[i] != 0.0) {
-            let help = if dimension == 1 { "a bar moves along x only" } else { "a plane body moves in x and y only" };
-            let message = format!("{what} points along {}, out of the {} of body `{body}`", AXES[axis], AT_HOME[dimension]);
+            let help = if dimension == 1 {
+                "a bar moves along x only"
+            } else {
+                "a plane body moves in x and y only"
+            };
+            let message = format!(
+                "{what} points along {}, out of the {} of body `{body}`",
+                AXES[axis], AT_HOME[dimension]
+            );
             self.problems.add(&self.place(path), message, help);
         }
     }
@@ -280,7 +292,9 @@ impl Checker<'_> {
     }
 
     fn load(&self, index: &str, load: &Load, bodies: &[(&str, Option<&Prepared>)]) {
-        let Some(Prepared { mesh, .. }) = self.find(&load.body, &["load", index, "body"], bodies) else { return };
+        let Some(Prepared { mesh, .. }) = self.find(&load.body, &["load", index, "body"], bodies) else {
+            return;
+        };
         let dimension = mesh.dimension();
         let vectors = [("force", load.force), ("traction", load.traction), ("body_force", load.body_force)];
         for (key, v) in vectors {
@@ -324,7 +338,8 @@ impl Checker<'_> {
             let path = ["probe", name, "reaction"];
             let nodes = self.node_set(&prepared.mesh, &probe.body, set, &path);
             if nodes.is_some_and(|nodes| !nodes.iter().any(|&n| prepared.held[n as usize])) {
-                let message = format!("set `{set}` of body `{}` is not held, so nothing pushes back", probe.body);
+                let message =
+                    format!("set `{set}` of body `{}` is not held, so nothing pushes back", probe.body);
                 self.problems.add(&self.place(&path), message, "name it in `fix` or in a support");
             }
         }
@@ -343,7 +358,8 @@ impl Checker<'_> {
             }
             Trouble::Mesh(MeshError::Parameter { parameter, value, wanted, .. }) => {
                 // `size[1]` is entry 1 of `size`
-                let (key, index) = parameter.trim_end_matches(']').split_once('[').unwrap_or((&parameter, ""));
+                let (key, index) =
+                    parameter.trim_end_matches(']').split_once('[').unwrap_or((&parameter, ""));
                 let message = format!("`{parameter}` of the mesh of body `{name}` is {value}");
                 add(&["body", name, "mesh", key, index], message, format!("it must be {wanted}"));
             }
@@ -358,19 +374,28 @@ impl Checker<'_> {
                     add(&here, format!("the mesh of body `{name}`: {problem}"), String::new());
                 }
                 if problems.more > 0 {
-                    let message = format!("the mesh of body `{name}` has {} more such problems", problems.more);
+                    let message =
+                        format!("the mesh of body `{name}` has {} more such problems", problems.more);
                     add(&here, message, String::new());
                 }
             }
             Trouble::Mesh(error @ MeshError::TooLarge { .. }) => {
-                add(&["body", name, "mesh", "cells"], format!("the mesh of body `{name}`: {error}"), String::new());
+                add(
+                    &["body", name, "mesh", "cells"],
+                    format!("the mesh of body `{name}`: {error}"),
+                    String::new(),
+                );
             }
             Trouble::Mesh(error @ MeshError::Unreadable { .. }) => {
                 let help = format!("paths begin at {}", self.folder.display());
                 add(&["body", name, "mesh", "file"], error.to_string(), help);
             }
             Trouble::Mesh(error) => {
-                add(&["body", name, "mesh", "file"], format!("the mesh of body `{name}`: {error}"), String::new());
+                add(
+                    &["body", name, "mesh", "file"],
+                    format!("the mesh of body `{name}`: {error}"),
+                    String::new(),
+                );
             }
         }
     }

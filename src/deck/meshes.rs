@@ -111,7 +111,15 @@ fn generate(spec: &Shape) -> Result<Mesh, MeshError> {
             shape::Disc { radius, core_cells, layers, core, cell: plane(cell) }.build()
         }
         Shape::Cylinder {
-            radius, height, core_cells, layers, axial_cells, core, cell, grading: ref g, ..
+            radius,
+            height,
+            core_cells,
+            layers,
+            axial_cells,
+            core,
+            cell,
+            grading: ref g,
+            ..
         } => {
             let (grading, cell) = (grading(g), solid(cell));
             shape::Cylinder { radius, height, core_cells, layers, core, axial_cells, grading, cell }.build()

@@ -54,11 +54,8 @@ pub struct Loaded {
 
 /// Reads, checks and builds a deck. Call inside [`crate::run::pool`]'s `install`.
 pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
-    let source = tree::Source {
-        name: input.name.into(),
-        text: input.text.into(),
-        options: input.options.to_vec(),
-    };
+    let source =
+        tree::Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
     let tree = tree::Tree::parse(&source)?;
     let problems = problem::Problems::new(&source);
     let built = read::deck(&tree, &problems).and_then(|mut draft| {

@@ -51,7 +51,11 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     let material = r.named("material", "material", |_, item| law(item));
     let body = r.named("body", "body", |_, item| body(item));
     if body.is_empty() {
-        problems.add(&r.place, "the deck has no bodies", "add a table [body.NAME] with a mesh and a material");
+        problems.add(
+            &r.place,
+            "the deck has no bodies",
+            "add a table [body.NAME] with a mesh and a material",
+        );
     }
     let load = match r.get("load") {
         None => Vec::new(),
@@ -218,9 +222,10 @@ fn material(item: Item) -> Option<MaterialRef> {
     match &item.node.value {
         Value::String(name) => Some(MaterialRef::Name(name.clone())),
         Value::Table(_) => law(item).map(MaterialRef::Inline),
-        other => {
-            item.refuse(format!("is {}", other.kind()), "it must be the name of a material or a table with a law")
-        }
+        other => item.refuse(
+            format!("is {}", other.kind()),
+            "it must be the name of a material or a table with a law",
+        ),
     }
 }
 
@@ -289,7 +294,9 @@ fn fix(item: Item) -> Option<Fix> {
         Value::Bool(all) => Some(Fix::All(*all)),
         Value::String(set) => Some(Fix::Sets(vec![set.clone()])),
         Value::Array(_) => item.list(Item::text).map(Fix::Sets),
-        other => item.refuse(format!("is {}", other.kind()), "it must be true, false, a set or a list of sets"),
+        other => {
+            item.refuse(format!("is {}", other.kind()), "it must be true, false, a set or a list of sets")
+        }
     }
 }
 
@@ -310,7 +317,11 @@ fn support(item: Item) -> Option<Support> {
         velocity: velocity?,
     };
     if support.directions.is_empty() {
-        problems.add(&place, format!("the support of `{}` has no directions", support.set), "leave out what holds nothing");
+        problems.add(
+            &place,
+            format!("the support of `{}` has no directions", support.set),
+            "leave out what holds nothing",
+        );
         return None;
     }
     if support.displacement.is_some() && support.velocity.is_some() {
@@ -400,15 +411,8 @@ fn mesh(item: Item) -> Option<MeshSpec> {
     shape(index, again(KINDS[index])?).map(MeshSpec::Shape)
 }
 
-const KINDS: [&str; 7] = [
-    "mesh.bar",
-    "mesh.rectangle",
-    "mesh.box",
-    "mesh.ring",
-    "mesh.disc",
-    "mesh.cylinder",
-    "mesh.sphere",
-];
+const KINDS: [&str; 7] =
+    ["mesh.bar", "mesh.rectangle", "mesh.box", "mesh.ring", "mesh.disc", "mesh.cylinder", "mesh.sphere"];
 
 fn shape(index: usize, mut r: Reader) -> Option<Shape> {
     r.get("shape");
@@ -545,7 +549,8 @@ fn grading(item: Item) -> Option<GradingSpec> {
     }
     let mut r = item.table("grading")?;
     let slope = r.required("slope", "0.2").and_then(Item::not_negative);
-    let fine = r.or("fine", FineEnd::Min, |i| i.choice(&FineEnd::ALL).map(|k| [FineEnd::Min, FineEnd::Max][k]));
+    let fine =
+        r.or("fine", FineEnd::Min, |i| i.choice(&FineEnd::ALL).map(|k| [FineEnd::Min, FineEnd::Max][k]));
     r.finish();
     Some(GradingSpec::Quadratic(Quadratic { slope: slope?, fine: fine? }))
 }

@@ -60,9 +60,7 @@ impl<'a> Item<'a> {
         match self.node.value {
             Value::Integer(n) => match u32::try_from(n) {
                 Ok(count) if n >= least => Some(count),
-                _ => {
-                    self.refuse(format!("is {n}"), format!("it must be from {least} to {}", u32::MAX))
-                }
+                _ => self.refuse(format!("is {n}"), format!("it must be from {least} to {}", u32::MAX)),
             },
             _ => self.wrong_kind("a whole number"),
         }
@@ -159,7 +157,15 @@ impl<'a> Item<'a> {
     pub fn table(self, kind: &'static str) -> Option<Reader<'a>> {
         let Value::Table(entries) = &self.node.value else { return self.wrong_kind("a table") };
         let (place, name) = (self.node.place.clone(), self.name);
-        Some(Reader { kind, name, entries, place, known: Vec::new(), ignored: Vec::new(), problems: self.problems })
+        Some(Reader {
+            kind,
+            name,
+            entries,
+            place,
+            known: Vec::new(),
+            ignored: Vec::new(),
+            problems: self.problems,
+        })
     }
 }
 
@@ -204,7 +210,8 @@ impl<'a> Reader<'a> {
         let found = self.get(key);
         if found.is_none() {
             let whose = if self.name.is_empty() { "the deck" } else { &self.name };
-            let help = if example.is_empty() { String::new() } else { format!("for example {key} = {example}") };
+            let help =
+                if example.is_empty() { String::new() } else { format!("for example {key} = {example}") };
             self.problems.add(&self.place, format!("{whose} has no `{key}`"), help);
         }
         found

@@ -14,7 +14,8 @@ impl Loaded {
         let mut spec = self.spec.clone();
         for (_, body) in &mut spec.body.0 {
             if let MeshSpec::File(mesh) = &mut body.mesh {
-                let path = relative(&fs::canonicalize(folder)?, &fs::canonicalize(self.folder.join(&mesh.file))?);
+                let path =
+                    relative(&fs::canonicalize(folder)?, &fs::canonicalize(self.folder.join(&mesh.file))?);
                 let path = path.to_str().ok_or_else(|| {
                     io::Error::other(format!("the path {} is not UTF-8 and fits no deck", path.display()))
                 })?;
@@ -22,7 +23,8 @@ impl Loaded {
             }
         }
         let text = toml::to_string(&spec).map_err(io::Error::other)?;
-        let head = format!("# As resolved by Carom {}: every default is written out.\n", env!("CARGO_PKG_VERSION"));
+        let head =
+            format!("# As resolved by Carom {}: every default is written out.\n", env!("CARGO_PKG_VERSION"));
         Ok(head + &text)
     }
 }
@@ -94,7 +96,8 @@ mod tests {
 
     #[test]
     fn only_the_end_and_the_output_of_a_deck_may_change() {
-        let stored = "end = 1.0\nmethod = \"verlet\"\n[output]\nframes = 5\n[body.a]\nvelocity = [1.0, 0.0]\n";
+        let stored =
+            "end = 1.0\nmethod = \"verlet\"\n[output]\nframes = 5\n[body.a]\nvelocity = [1.0, 0.0]\n";
         let same = "end = 2.0\nmethod = \"verlet\"\n[body.a]\nvelocity = [1.0, 0.0]\n";
         assert_eq!(compare(stored, same).unwrap(), Difference { keys: vec![], end: 1.0 });
         let other = "end = 2.0\nmethod = \"dcr\"\n[body.a]\nvelocity = [1.0, 0.5]\n[body.b]\n";

@@ -445,11 +445,7 @@ pub fn default_checkpoint() -> f64 {
 
 impl Default for Output {
     fn default() -> Self {
-        Output {
-            history: default_history(),
-            frames: default_frames(),
-            checkpoint: default_checkpoint(),
-        }
+        Output { history: default_history(), frames: default_frames(), checkpoint: default_checkpoint() }
     }
 }
 

@@ -185,7 +185,8 @@ impl Tree {
                 Value::Table(entries) => {
                     let Some(entry) = entries.iter().find(|e| e.key == *key) else { break };
                     at = &entry.node;
-                    place = if matches!(at.value, Value::Table(_)) { &entry.key_place } else { &at.place }.clone();
+                    place = if matches!(at.value, Value::Table(_)) { &entry.key_place } else { &at.place }
+                        .clone();
                 }
                 Value::Array(items) => {
                     let Some(item) = key.parse::<usize>().ok().and_then(|i| items.get(i)) else { break };

@@ -282,6 +282,11 @@ impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_,
     }
 }
 
+/// With the best instruction set there is, or one number at a time for laws that are not worth a kernel for each.
+fn dispatch<M: Material, Op: pulp::WithSimd>(op: Op) -> Op::Output {
+    if M::WIDE { pulp::Arch::new().dispatch(op) } else { pulp::Simd::vectorize(pulp::Scalar::new(), op) }
+}
+
 impl<E: Element, M: Material> Block for Solid<E, M> {
     fn kind(&self) -> CellKind {
         E::KIND
@@ -314,12 +319,11 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);
-        let arch = pulp::Arch::new();
         let (block, records) = (self, &records[..]);
         if measure_step {
-            arch.dispatch(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
+            dispatch::<M, _>(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
         } else {
-            arch.dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
+            dispatch::<M, _>(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
         }
     }
 
