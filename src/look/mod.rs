@@ -17,7 +17,7 @@ mod camera;
 mod chart;
 pub mod colour;
 pub mod draw;
-mod folder;
+pub mod folder;
 mod font;
 pub mod image;
 mod overlay;
