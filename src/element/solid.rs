@@ -289,6 +289,11 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
     }
 }
 
+/// On wide registers, or one number at a time for laws that are not worth a kernel for each.
+fn if_wide<M: Material, O: OnLanes>(dispatch: fn(O) -> O::Output, computation: O) -> O::Output {
+    if M::WIDE { dispatch(computation) } else { computation.run::<f64>(()) }
+}
+
 impl<E: Element, M: Material> Block for Solid<E, M> {
     fn kind(&self) -> CellKind {
         E::KIND
@@ -321,11 +326,14 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);
-        let mut pass = dispatch(PatchPass { block: self, patch, records, old, new, forces });
+        let mut pass = if_wide::<M, _>(dispatch, PatchPass { block: self, patch, records, old, new, forces });
         if measure_step {
             let (law, patches, steps) = (&self.law, &self.patches, &self.steps);
             let element = PhantomData::<E>;
-            pass.step = dispatch_rarely(StepPass { law, patches, steps, patch, records, old, element });
+            pass.step = if_wide::<M, _>(
+                dispatch_rarely,
+                StepPass { law, patches, steps, patch, records, old, element },
+            );
         }
         pass
     }
