@@ -23,16 +23,11 @@ import numpy as np
 ROUNDS = 3
 
 
-def bench_binary():
-    """Builds the benchmark and returns its path."""
-    build = ["cargo", "bench", "--no-run", "--bench", "search", "--message-format=json"]
-    lines = subprocess.run(build, check=True, capture_output=True, text=True).stdout.splitlines()
-    built = (json.loads(line) for line in lines if line.startswith("{"))
-    return next(m["executable"] for m in built if m.get("executable") and m["target"]["name"] == "search")
+CAROM = ["cargo", "run", "--release", "--quiet", "--", "bench"]
 
 
 def read_scene(path):
-    """The scene as written by `search --dump`."""
+    """The scene as written by `carom bench search/SCENE --dump FILE`."""
     with open(path, "rb") as f:
         nodes, facets, edges = np.fromfile(f, "<u8", 3)
         reach = np.fromfile(f, "<f8", 1)[0]
@@ -54,19 +49,20 @@ def theirs(mesh, x, reach):
     return middle - begin, time.process_time() - middle, len(candidates)
 
 
-def ours(binary, name):
+def ours(name):
     """Our figures for the scene, by engine."""
-    lines = subprocess.run([binary, name, "1"], check=True, capture_output=True, text=True).stdout.splitlines()
-    return {m["case"].split("/")[1]: m for m in map(json.loads, lines)}
+    command = [*CAROM, f"search/{name}", "--threads", "1", "--json"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    found = [m for m in map(json.loads, lines) if m["bench"] == "search"]
+    return {m["case"].split("/")[1]: m for m in found}
 
 
 def main():
-    binary = bench_binary()
     ipctk.set_logger_level(ipctk.error)
     ipctk.set_num_threads(1)
     for name in sys.argv[1:] or ["pile1000"]:
         with tempfile.NamedTemporaryFile() as file:
-            subprocess.run([binary, "--dump", name, file.name], check=True)
+            subprocess.run([*CAROM, f"search/{name}", "--dump", file.name], check=True)
             x, triangles, edges, body, reach = read_scene(file.name)
         mesh = ipctk.CollisionMesh(np.asfortranarray(x), np.asfortranarray(edges), np.asfortranarray(triangles))
         mesh.can_collide = ipctk.make_vertex_patches_filter(np.ascontiguousarray(body))
@@ -74,7 +70,7 @@ def main():
         best = dict(lbvh=np.inf, lbvh_distances=np.inf, scratch=np.inf, refit=np.inf, distances=np.inf)
         for _ in range(ROUNDS):
             broad, narrow, count = theirs(mesh, x, reach)
-            found = ours(binary, name)
+            found = ours(name)
             scratch, refit = found["gather-scratch"], found["gather-refit"]
             new = dict(lbvh=broad, lbvh_distances=narrow, scratch=scratch["value"], refit=refit["value"],
                        distances=found["narrow"]["value"])

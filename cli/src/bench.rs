@@ -1,13 +1,14 @@
 //! `carom bench`: the benchmarks, as ratios and absolute figures.
 
-use crate::exit::{BAD_INPUT, Failure, Outcome, unless_closed};
-use carom::cases::bench::{Measurement, force, machine};
+use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
+use carom::cases::bench::{Measurement, force, machine, search};
 use clap::Args;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
+    /// Which: `force`, `search`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -15,43 +16,100 @@ pub struct BenchArgs {
     /// Threads to measure with
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
+    /// Writes the scene of `search/SCENE` to a file for another program, and measures nothing
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
 }
 
 pub fn command(args: &BenchArgs) -> Outcome {
-    if unless_closed(bench(args, &mut io::stdout().lock()), true)? {
-        return Ok(0);
+    if let Some(file) = &args.dump {
+        return dump(args, file);
     }
-    let message =
-        format!("no benchmark is called {}; there is {}", args.names.join(" or "), force::cases().join(", "));
-    Err(Failure::new(BAD_INPUT, message))
+    let all: Vec<String> = force::cases()
+        .iter()
+        .map(|case| format!("force/{case}"))
+        .chain(search::SCENES.iter().map(|scene| format!("search/{scene}")))
+        .collect();
+    if let Some(name) = args.names.iter().find(|n| !all.iter().any(|c| fits(n, c))) {
+        let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
+        return Err(Failure::new(BAD_INPUT, message));
+    }
+    let wanted = |case: &&String| args.names.is_empty() || args.names.iter().any(|n| fits(n, case));
+    let chosen: Vec<&String> = all.iter().filter(wanted).collect();
+    unless_closed(bench(args, &chosen, &mut io::stdout().lock()), ())?;
+    Ok(0)
 }
 
-/// Runs what was asked for; `Ok(false)` if a name fits nothing.
-fn bench(args: &BenchArgs, out: &mut impl Write) -> io::Result<bool> {
-    let all: Vec<String> = force::cases();
-    let wanted = |case: &str| args.names.is_empty() || args.names.iter().any(|n| fits(n, case));
-    if args.names.iter().any(|n| !all.iter().any(|c| fits(n, c))) {
-        return Ok(false);
-    }
+/// Runs the chosen cases.
+fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Result<()> {
     let limits = machine::measure();
     let peak = limits[0].value;
     for limit in &limits {
         print(args, limit, out)?;
     }
-    for case in all.iter().filter(|c| wanted(c)) {
+    for case in chosen {
         for &threads in &args.threads {
-            if let Some(measurement) = force::measure(case, threads, peak) {
-                print(args, &measurement, out)?;
+            if let Some(case) = case.strip_prefix("force/") {
+                if let Some(measurement) = force::measure(case, threads, peak) {
+                    print(args, &measurement, out)?;
+                }
+            } else if let Some(scene) = case.strip_prefix("search/") {
+                let mut written = Ok(());
+                let pool = carom::run::pool(threads).map_err(io::Error::other)?;
+                let mut found = Vec::new();
+                pool.install(|| search::measure(scene, &mut |m| found.push(m))).map_err(io::Error::other)?;
+                for measurement in &found {
+                    written = written.and_then(|()| print_search(args, measurement, out));
+                }
+                written?;
             }
         }
     }
-    Ok(true)
+    Ok(())
+}
+
+fn dump(args: &BenchArgs, file: &Path) -> Outcome {
+    let name = args.names.first().map(String::as_str).unwrap_or_default();
+    let scene = name.strip_prefix("search/").and_then(search::scene);
+    let Some(scene) = scene else {
+        return Err(Failure::new(
+            BAD_INPUT,
+            format!("--dump needs a scene such as search/pile1000, not \"{name}\""),
+        ));
+    };
+    let unwritable = |e| Failure::new(NO_OUTPUT, format!("cannot write {}: {e}", file.display()));
+    search::dump(&scene, file).map_err(unwritable)?;
+    Ok(0)
 }
 
 /// `force`, `force/hex8`, `force/hex8/64k/…`
 fn fits(name: &str, case: &str) -> bool {
-    let whole = format!("force/{case}");
-    whole == name || whole.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+    case == name || case.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn print_search(args: &BenchArgs, m: &search::Measurement, out: &mut impl Write) -> io::Result<()> {
+    if args.json {
+        serde_json::to_writer(&mut *out, m)?;
+        writeln!(out)?;
+    } else {
+        let pairs = m.vertex_faces + m.edge_edges;
+        writeln!(
+            out,
+            "search/{:<38} {} thread{}  {:>9.3} ms/step  {:>7.1} ns/node  {} candidates, {pairs} pairs; \
+             build {:.3} refit {:.3} traverse {:.3} narrow {:.3} ms",
+            m.case,
+            m.threads,
+            if m.threads == 1 { " " } else { "s" },
+            1e3 * m.value,
+            m.ns_per_node,
+            m.vertex_face_candidates + m.edge_edge_candidates,
+            1e3 * m.build_seconds,
+            1e3 * m.refit_seconds,
+            1e3 * m.traverse_seconds,
+            1e3 * m.narrow_seconds,
+        )?;
+    }
+    out.flush()
 }
 
 fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<()> {

@@ -210,20 +210,28 @@ body = "c"
 
 #[test]
 fn groups_of_cells_can_have_materials_of_their_own() {
-    let text = |materials: &str| {
+    let text = |material: &str, materials: &str| {
         format!(
             "method = \"verlet\"\nend = 1\n[material.soft]\nlaw = \"linear\"\nyoung = 1\npoisson = 0\ndensity = 1\n\
-             [body.a]\nmesh = {{ file = \"hex8-41-ascii.msh\" }}\nmaterials = {materials}\n"
+             [body.a]\nmesh = {{ file = \"hex8-41-ascii.msh\" }}\n{material}materials = {materials}\n"
         )
     };
-    let told = load_text(&text("{ nobody = \"soft\" }")).err().unwrap().to_string();
-    assert!(told.contains("no group of cells called `nobody`"), "{told}");
-    let group = told.split('`').rev().nth(1).unwrap();
-    let light = r#"{ law = "linear", young = 1, poisson = 0, density = 3 }"#;
-    let loaded = load_text(&text(&format!("{{ \"{group}\" = {light} }}"))).unwrap_or_else(|e| panic!("{e}"));
-    let (mass, model) = (loaded.case.model.mass.iter().sum::<f64>(), &loaded.case.model);
-    let volume = model.bodies[0].mesh.measure();
-    assert!((mass - 3.0 * volume).abs() < 1e-12 * mass);
+    let told = load_text(&text("", "{ nobody = \"soft\" }")).err().unwrap().to_string();
+    assert!(told.contains("no group of cells called `nobody`") && told.contains("`lower`"), "{told}");
+    let heavy = r#"{ lower = { law = "linear", young = 1, poisson = 0, density = 3 } }"#;
+    let told = load_text(&text("", heavy)).err().unwrap().to_string();
+    assert!(told.contains("are in no group with a material"), "{told}");
+    // the cells of the group at three times the density of the others
+    let loaded = load_text(&text("material = \"soft\"\n", heavy)).unwrap_or_else(|e| panic!("{e}"));
+    let mesh = crate::mesh::gmsh::read(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes/hex8-41-ascii.msh"),
+    )
+    .unwrap();
+    let volumes: Vec<Vec<f64>> = mesh.cells.iter().map(|c| mesh.measures(c).collect()).collect();
+    let lower: f64 = mesh.cell_sets["lower"].iter().map(|&(c, i)| volumes[c as usize][i as usize]).sum();
+    let mass = loaded.case.model.mass.iter().sum::<f64>();
+    assert!(lower > 0.0 && lower < mesh.measure());
+    assert!((mass - mesh.measure() - 2.0 * lower).abs() < 1e-12 * mass);
 }
 
 #[test]

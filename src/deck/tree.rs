@@ -114,12 +114,27 @@ impl Tree {
     pub fn parse(source: &Source) -> Result<Tree, DeckErrors> {
         let (table, errors) = DeTable::parse_recoverable(&source.text);
         if !errors.is_empty() {
-            let problem = |e: &toml::de::Error| Problem {
-                at: source.at(&e.span().map_or(Place::Whole, Place::Text)),
-                message: format!("this is not TOML: {}", e.message()),
-                help: String::new(),
-            };
-            return Err(DeckErrors { problems: errors.iter().take(SYNTAX).map(problem).collect() });
+            let mut problems = Vec::new();
+            for error in errors.iter().take(SYNTAX) {
+                let place = error.span().map_or(Place::Whole, Place::Text);
+                let twice = error.message().starts_with("duplicate key");
+                let (message, help) = match &place {
+                    Place::Text(span) if twice => {
+                        let key = source.text.get(span.clone()).unwrap_or_default();
+                        (
+                            format!("`{key}` is there twice"),
+                            "keep one of them, or give it another name".into(),
+                        )
+                    }
+                    _ => (format!("this is not TOML: {}", error.message()), String::new()),
+                };
+                problems.push(Problem { at: source.at(&place), message, help });
+                // What follows in a table that is there twice is there twice too.
+                if twice {
+                    break;
+                }
+            }
+            return Err(DeckErrors { problems });
         }
         let mut problems = Vec::new();
         let root = Value::Table(entries(table.get_ref(), &|span| Place::Text(span)));
@@ -277,12 +292,13 @@ mod tests {
 
     #[test]
     fn every_value_knows_its_line_and_column() {
-        let s = source("end = 1\n[body.bär]\r\nmesh = { shape = \"box\", size = [1, 20] }\n", &[]);
+        // columns count characters, not bytes
+        let s = source("end = 1\n[body.bar]\r\nmesh = { name = \"bär\", size = [1, 20] }\n", &[]);
         assert_eq!(spot(&s, &["end"]), (1, 7, 1));
-        assert_eq!(spot(&s, &["body", "bär"]), (2, 7, 3));
-        assert_eq!(spot(&s, &["body", "bär", "nothing"]), (2, 7, 3));
-        assert_eq!(spot(&s, &["body", "bär", "mesh", "shape"]), (3, 18, 5));
-        assert_eq!(spot(&s, &["body", "bär", "mesh", "size", "1"]), (3, 36, 2));
+        assert_eq!(spot(&s, &["body", "bar"]), (2, 7, 3));
+        assert_eq!(spot(&s, &["body", "bar", "nothing"]), (2, 7, 3));
+        assert_eq!(spot(&s, &["body", "bar", "mesh", "name"]), (3, 17, 5));
+        assert_eq!(spot(&s, &["body", "bar", "mesh", "size", "1"]), (3, 35, 2));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn a_deck_that_cannot_be_read_is_bad_input() {
     for (deck, fragment) in [
         ("no/such/deck.toml", "cannot read the deck no/such/deck.toml"),
         (scratch.0.to_str().unwrap(), "is a folder, not a deck"),
-        (binary.to_str().unwrap(), "binary.toml:2: byte 23 is not UTF-8"),
+        (binary.to_str().unwrap(), "binary.toml:2: byte 24 is not UTF-8"),
     ] {
         let output = carom(["run", deck]);
         assert!(code(&output) == 2 && stderr(&output).contains(fragment), "{}", stderr(&output));
@@ -148,7 +148,7 @@ fn limited(blocks: u32, deck: &Path, out: &Path) -> std::process::Output {
 #[test]
 fn a_disk_that_fills_up_ends_the_run_and_keeps_what_was_whole() {
     let scratch = Scratch::new("full-disk");
-    let text = GOOD.replace("end = 1e-3", "end = 0.2\noutput = { history = 2000, frames = 1 }");
+    let text = GOOD.replace("end = 1e-3", "end = 2.0\noutput = { history = 2000, frames = 1 }");
     let deck = scratch.write("deck.toml", &text);
     let out = scratch.path("out");
     let output = limited(64, &deck, &out);

@@ -41,9 +41,7 @@ fn a_run_says_how_it_went_and_where_to_look() {
     let output = run(&[]);
     let told = stdout(&output);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    for word in
-        ["Free steel bar: 200 elements, 201 nodes", "finished in", "accounted for", out.to_str().unwrap()]
-    {
+    for word in ["Free steel bar: 200 elements, 201 nodes", "finished in", "Balance", out.to_str().unwrap()] {
         assert!(told.contains(word), "{told}");
     }
     assert!(stderr(&output).contains("% "), "{}", stderr(&output));
@@ -100,7 +98,8 @@ fn the_spinning_block_flies_straight_and_keeps_its_momenta() {
 }
 
 /// J = ½ · 1000 N · 80 µs over m = 0.78 kg; and nothing is felt at the far end before L/c = 192.7 µs, when it moves at
-/// twice the speed of the wave, 2F/(ρ c A) = 0.494 m/s at most.
+/// twice the speed of the wave, 2F/(ρ c A) = 0.494 m/s at most. A row every 2 µs may miss the tip of the triangle by
+/// 1 µs of 40: 2.5 %.
 #[test]
 fn the_free_bar_moves_at_the_speed_of_its_blow_and_its_wave_arrives_in_time() {
     let scratch = Scratch::new("free-bar");
@@ -109,16 +108,16 @@ fn the_free_bar_moves_at_the_speed_of_its_blow_and_its_wave_arrives_in_time() {
     let (time, far) = (column(&out, "time"), column(&out, "far.vx"));
     let early = time.iter().zip(&far).filter(|(t, _)| **t < 185e-6).map(|(_, v)| v.abs()).fold(0.0, f64::max);
     let first = time.iter().zip(&far).filter(|(t, _)| **t < 300e-6).map(|(_, v)| *v).fold(0.0, f64::max);
-    assert!(early < 0.02 && (first - 0.494).abs() < 0.02 * 0.494, "{early} {first}");
+    assert!(early < 0.02 && (first - 0.494).abs() < 0.025 * 0.494, "{early} {first}");
     let speed = column(&out, "bar.vx").last().copied().unwrap();
     assert!((speed - 0.04 / 0.78).abs() < 1e-3 * speed, "{speed}");
 }
 
-/// Weight ρ V g, and stretch ρ g L²/2E, exact at small strains for ν = 0; here strains reach 5 %, and the law stiffens
-/// in tension by 3/2 of them, a mean of 2.5 % · 3/2.
+/// Weight ρ V g; and the stretch of the law in one dimension, `E(λ³ − λ)/2 = ρ g (L − X)` for ν = 0, summed up:
+/// with s = ρ g L/E, u = L(s/2 − s²/2 + s³ …) = 4.688 mm.
 #[test]
 fn the_hanging_block_rests_on_its_hook() {
-    promised("hanging-block", &[], &[("hook.fz", 7.848, 1e-3), ("foot.uz", -4.905e-3, 0.04)]);
+    promised("hanging-block", &[], &[("hook.fz", 7.848, 1e-3), ("foot.uz", -4.688e-3, 2e-3)]);
 }
 
 /// Lamé's thick cylinder in plane strain; quads of 1/12 of the wall.
@@ -128,12 +127,13 @@ fn the_pressurised_ring_grows_as_lame_says() {
 }
 
 /// Mooney–Rivlin in uniaxial tension, incompressible: F = 2A(C₁ + C₂/λ)(λ − 1/λ²). With κ = 50 μ the strip is not
-/// quite: an error of the order of μ/κ.
+/// quite: an error of the order of μ/κ in the force. Its volume grows by J = 1 + σ/3κ, σ = λF/A = 630 kPa, and its width by
+/// √(J/λ) − 1.
 #[test]
 fn the_stretched_strip_pulls_back_as_mooney_and_rivlin_say() {
     promised(
         "stretched-strip",
         &[],
-        &[("grip.fx", 35.72, 0.02), ("edge.uy", 0.02 * (0.5_f64.sqrt() - 1.0), 0.02)],
+        &[("grip.fx", 35.72, 0.02), ("edge.uy", 0.02 * ((1.021_f64 / 2.0).sqrt() - 1.0), 5e-3)],
     );
 }

@@ -2,6 +2,7 @@
 
 pub mod force;
 pub mod machine;
+pub mod search;
 
 use serde::Serialize;
 
