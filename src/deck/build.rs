@@ -115,7 +115,8 @@ fn restrain(
     for support in &spec.support {
         let directions = support.directions.iter().map(|d| match *d {
             Direction::Axis(axis) => space[axis as usize],
-            Direction::Vector(v) => Vec3::from(v),
+            // Scaled first, so that no length over- or underflows.
+            Direction::Vector(v) => Vec3::from(v) / Vec3::from(v).amax(),
         });
         let motion = match (support.displacement, support.velocity) {
             (Some(d), _) => Some(Motion::Displacement {

@@ -4,7 +4,7 @@
 //! so that one mistake is told once.
 
 use super::meshes::{self, Trouble};
-use super::problem::{Problems, list, suggest};
+use super::problem::{Problems, suggest, there_are};
 use super::read::Draft;
 use super::spec::*;
 use super::tree::{Place, Tree};
@@ -370,13 +370,15 @@ impl Checker<'_> {
                 add(&path, message, format!("it must be {wanted}"));
             }
             Trouble::Mesh(MeshError::Unfit(problems)) => {
-                for problem in &problems.first {
-                    add(&here, format!("the mesh of body `{name}`: {problem}"), String::new());
-                }
-                if problems.more > 0 {
-                    let message =
-                        format!("the mesh of body `{name}` has {} more such problems", problems.more);
-                    add(&here, message, String::new());
+                // One of each kind: what is wrong with one node is often wrong with all.
+                for (i, problem) in problems.first.iter().enumerate() {
+                    let kind = std::mem::discriminant(problem);
+                    let like = |p: &&_| std::mem::discriminant(*p) == kind;
+                    if !problems.first[..i].iter().any(|p| like(&p)) {
+                        let more = problems.first[i + 1..].iter().filter(like).count() + problems.more;
+                        let help = if more > 0 { format!("and {more} more") } else { String::new() };
+                        add(&here, format!("the mesh of body `{name}`: {problem}"), help);
+                    }
                 }
             }
             Trouble::Mesh(error @ MeshError::TooLarge { .. }) => {
@@ -410,5 +412,5 @@ fn known<'k>(names: impl Iterator<Item = &'k String>, wanted: &str) -> String {
         return "there are no such sets".into();
     }
     let near = suggest(wanted, names.iter().copied(), '`');
-    if near.starts_with("did") { format!("{near} there is {}", list(names, '`')) } else { near }
+    if near.starts_with("did") { format!("{near} {}", there_are(names, '`')) } else { near }
 }

@@ -135,8 +135,14 @@ pub fn suggest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, quote: 
     match near {
         Some(k) => format!("did you mean {quote}{k}{quote}?"),
         None if known.is_empty() => "there are none".into(),
-        None => format!("there is {}", list(known, quote)),
+        None => there_are(known, quote),
     }
+}
+
+/// `there are a, b and c`.
+pub fn there_are<'k>(words: impl IntoIterator<Item = &'k str>, quote: char) -> String {
+    let words: Vec<&str> = words.into_iter().collect();
+    format!("there {} {}", if words.len() == 1 { "is" } else { "are" }, list(words, quote))
 }
 
 /// `a, b and c`, each in quotes.
@@ -180,7 +186,7 @@ mod tests {
         let laws = ["linear", "neo-hookean", "ogden"];
         assert_eq!(suggest("neo-hooke", laws, '"'), "did you mean \"neo-hookean\"?");
         assert_eq!(suggest("Lienar", laws, '"'), "did you mean \"linear\"?");
-        assert_eq!(suggest("steel", laws, '`'), "there is `linear`, `neo-hookean` and `ogden`");
+        assert_eq!(suggest("steel", laws, '`'), "there are `linear`, `neo-hookean` and `ogden`");
         assert_eq!(edit_distance("abcd", "acbd"), 1);
         assert_eq!(edit_distance("", "abc"), 3);
     }

@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
             [only] => Some(only),
             [] => {
                 let help = format!("it needs one of {}", list(keys.iter().copied(), '`'));
-                self.problems.add(&self.place, format!("{} says nothing to do", self.name), help);
+                self.problems.add(&self.place, format!("{} is not complete", self.name), help);
                 None
             }
             [first, second, ..] => {

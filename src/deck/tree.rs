@@ -114,12 +114,24 @@ impl Tree {
     pub fn parse(source: &Source) -> Result<Tree, DeckErrors> {
         let (table, errors) = DeTable::parse_recoverable(&source.text);
         if !errors.is_empty() {
-            let problem = |e: &toml::de::Error| Problem {
-                at: source.at(&e.span().map_or(Place::Whole, Place::Text)),
-                message: format!("this is not TOML: {}", e.message()),
-                help: String::new(),
-            };
-            return Err(DeckErrors { problems: errors.iter().take(SYNTAX).map(problem).collect() });
+            let mut problems = Vec::new();
+            for error in errors.iter().take(SYNTAX) {
+                let place = error.span().map_or(Place::Whole, Place::Text);
+                let twice = error.message().starts_with("duplicate key");
+                let (message, help) = match &place {
+                    Place::Text(span) if twice => {
+                        let key = source.text.get(span.clone()).unwrap_or_default();
+                        (format!("`{key}` is there twice"), "keep one of them, or give it another name".into())
+                    }
+                    _ => (format!("this is not TOML: {}", error.message()), String::new()),
+                };
+                problems.push(Problem { at: source.at(&place), message, help });
+                // What follows in a table that is there twice is there twice too.
+                if twice {
+                    break;
+                }
+            }
+            return Err(DeckErrors { problems });
         }
         let mut problems = Vec::new();
         let root = Value::Table(entries(table.get_ref(), &|span| Place::Text(span)));
