@@ -42,13 +42,14 @@ fn allocations(threads: usize) -> u64 {
         let mut builder = Builder::default();
         let mesh = shape::Box::new([1.0; 3], [16; 3]).build().unwrap();
         let sides = mesh.side_sets["xmax"].clone();
-        let spec = BodySpec { gravity: Vec3::z(), damping: 0.1, ..body::<Hex8, _>("block", mesh, law, 1.0) };
+        let spec =
+            BodySpec { gravity: 0.01 * Vec3::z(), damping: 0.1, ..body::<Hex8, _>("block", mesh, law, 1.0) };
         let index = builder.body(spec);
-        builder.pressure(index, &sides, 0.1, Table::default());
+        builder.pressure(index, &sides, 0.01, Table::default());
         let held = builder.bodies()[0].node_set("xmin").unwrap();
         builder.restrain(held, vec![Vec3::x(), Vec3::y()], None);
         let rule = StepRule::Automatic { safety: 0.5 };
-        let mut run = Run::start(builder.build().unwrap(), rule, |x| 0.1 * x);
+        let mut run = Run::start(builder.build().unwrap(), rule, |x| 0.01 * x);
         while run.state.step < 20 {
             run.until(run.state.time + run.ledger.dt).unwrap();
         }

@@ -25,7 +25,7 @@ fn record(threads: usize) -> Record {
         let mut tets = shape::Box::new([1.0, 1.0, 1.2], [7, 6, 8]);
         tets.cell = CellKind::Tet4;
         let tets = tets.build().unwrap();
-        let gravity = Vec3::new(0.0, 0.1, -0.3);
+        let gravity = Vec3::new(0.0, 0.01, -0.03);
         let a = builder.body(BodySpec { gravity, ..body::<Hex8, _>("hexes", hexes.clone(), hooke, 1.0) });
         let b = builder.body(BodySpec { damping: 0.2, ..body::<Tet4, _>("tets", tets.clone(), rubber, 1.0) });
         builder.body(body::<Hex8, _>("free", hexes.clone(), hooke, 1.0));
@@ -40,9 +40,9 @@ fn record(threads: usize) -> Record {
         builder.restrain(bottom, vec![Vec3::x(), Vec3::y(), Vec3::z()], Some(motion));
         builder.restrain(back, vec![Vec3::y()], None);
         let model = builder.build().unwrap();
-        let v = |x: &Vec3| Vec3::new(0.3 * x.y * x.z, -0.2 * x.x, 0.1 * (5.0 * x.x).sin());
+        let v = |x: &Vec3| 0.3 * Vec3::new(0.3 * x.y * x.z, -0.2 * x.x, 0.1 * (5.0 * x.x).sin());
         let mut run = Run::start(model, StepRule::Automatic { safety: 0.8 }, v);
-        run.until(0.6).unwrap();
+        run.until(1.2).unwrap();
         assert!(run.state.step > 20);
         let mut record = Record::default();
         run.state.save(&mut record);

@@ -125,9 +125,7 @@ fn output(item: Item) -> Option<Output> {
 fn law(item: Item) -> Option<Law> {
     let (node, name, problems) = (item.node, item.name.clone(), item.problems);
     let tag = |r: &mut Reader| r.required("law", "\"neo-hookean\"").and_then(|i| law_index(i, &name));
-    let Some(index) = tag(&mut item.table("law")?) else {
-        return None;
-    };
+    let index = tag(&mut item.table("law")?)?;
     let again = |kind| Item { node, name: name.clone(), problems }.table(kind);
     let modulus = "210e9";
     match index {

@@ -1,8 +1,6 @@
 //! What the commands print, and the numbers that the examples promise.
 
-mod common;
-
-use common::{Scratch, carom, code, column, stderr, stdout};
+use crate::common::{Scratch, carom, code, column, stderr, stdout};
 use std::io::Read;
 use std::process::Stdio;
 
@@ -24,7 +22,7 @@ fn every_example_is_listed_printed_and_fit_to_run() {
 #[test]
 fn a_pipe_that_closes_early_is_no_failure() {
     let mut child =
-        common::program().arg("schema").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        crate::common::program().arg("schema").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut told = String::new();
     child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
@@ -36,7 +34,7 @@ fn a_run_says_how_it_went_and_where_to_look() {
     let scratch = Scratch::new("words");
     let out = scratch.path("out");
     let run = |more: &[&str]| {
-        let mut command = common::program();
+        let mut command = crate::common::program();
         command.args(["run", "free-bar", "--set", "end=1e-4", "--out"]).arg(&out).args(more);
         command.output().unwrap()
     };
@@ -62,7 +60,7 @@ fn the_default_folder_is_named_after_the_deck() {
     scratch.write("other.toml", text);
     for (deck, name) in [("ringing/deck.toml", "ringing"), ("other.toml", "other"), ("free-bar", "free-bar")]
     {
-        let mut command = common::program();
+        let mut command = crate::common::program();
         command.args(["run", deck, "--quiet", "--set", "end=1e-6"]).current_dir(&scratch.0);
         assert_eq!(command.status().unwrap().code(), Some(0));
         assert!(scratch.path("out").join(name).join("summary.json").is_file());
@@ -73,7 +71,7 @@ fn the_default_folder_is_named_after_the_deck() {
 fn promised(name: &str, options: &[&str], columns: &[(&str, f64, f64)]) {
     let scratch = Scratch::new(name);
     let out = scratch.path("out");
-    common::run(name.as_ref(), &out, options);
+    crate::common::run(name.as_ref(), &out, options);
     for &(name, expected, tolerance) in columns {
         let measured = *column(&out, name).last().unwrap();
         let off = (measured - expected).abs() / expected.abs();
@@ -86,7 +84,7 @@ fn promised(name: &str, options: &[&str], columns: &[(&str, f64, f64)]) {
 fn the_spinning_block_flies_straight_and_keeps_its_momenta() {
     let scratch = Scratch::new("spinning-block");
     let out = scratch.path("out");
-    common::run("spinning-block".as_ref(), &out, &["--set", "body.block.mesh.cells=[16, 6, 3]"]);
+    crate::common::run("spinning-block".as_ref(), &out, &["--set", "body.block.mesh.cells=[16, 6, 3]"]);
     let (ux, px, lz) = (column(&out, "block.ux"), column(&out, "px"), column(&out, "lz"));
     let time = column(&out, "time");
     for ((ux, t), px) in ux.iter().zip(&time).zip(&px) {
@@ -107,7 +105,7 @@ fn the_spinning_block_flies_straight_and_keeps_its_momenta() {
 fn the_free_bar_moves_at_the_speed_of_its_blow_and_its_wave_arrives_in_time() {
     let scratch = Scratch::new("free-bar");
     let out = scratch.path("out");
-    common::run("free-bar".as_ref(), &out, &[]);
+    crate::common::run("free-bar".as_ref(), &out, &[]);
     let (time, far) = (column(&out, "time"), column(&out, "far.vx"));
     let early = time.iter().zip(&far).filter(|(t, _)| **t < 185e-6).map(|(_, v)| v.abs()).fold(0.0, f64::max);
     let first = time.iter().zip(&far).filter(|(t, _)| **t < 300e-6).map(|(_, v)| *v).fold(0.0, f64::max);

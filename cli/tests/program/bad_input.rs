@@ -2,9 +2,7 @@
 //!
 //! Each deck in `bad/` ends with a line `# expect CODE | fragment | fragment …` that says what must come out.
 
-mod common;
-
-use common::{Scratch, carom, code, stderr, stdout};
+use crate::common::{Scratch, carom, code, stderr, stdout};
 use std::fs;
 use std::path::Path;
 
@@ -131,7 +129,7 @@ fn a_folder_that_belongs_to_somebody_else_is_left_alone() {
     fs::create_dir(&out).unwrap();
     fs::write(out.join("letter.txt"), "dear").unwrap();
     for more in [&[][..], &["--overwrite"], &["--resume"]] {
-        let mut command = common::program();
+        let mut command = crate::common::program();
         let output = command.arg("run").arg(&deck).arg("--out").arg(&out).args(more).output().unwrap();
         assert!(code(&output) == 2 && stderr(&output).contains("not from a run"), "{}", stderr(&output));
     }
@@ -164,10 +162,10 @@ fn a_disk_that_fills_up_ends_the_run_and_keeps_what_was_whole() {
     assert!(fs::read_to_string(out.join("summary.json")).unwrap().contains("\"failed\""));
 
     // with room again the run goes on, and the folder is that of a run that never stopped
-    common::run(&deck, &out, &["--resume"]);
+    crate::common::run(&deck, &out, &["--resume"]);
     let whole = scratch.path("whole");
-    common::run(&deck, &whole, &[]);
-    assert_eq!(common::contents(&out), common::contents(&whole));
+    crate::common::run(&deck, &whole, &[]);
+    assert_eq!(crate::common::contents(&out), crate::common::contents(&whole));
 }
 
 #[cfg(unix)]

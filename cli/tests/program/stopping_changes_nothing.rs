@@ -1,8 +1,6 @@
 //! A run that was killed, interrupted, watched closely or given other threads ends in the same bits.
 
-mod common;
-
-use common::{Scratch, code, contents, last_state, program, run, stderr};
+use crate::common::{Scratch, code, contents, last_state, program, run, stderr};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -135,7 +133,7 @@ fn the_resolved_deck_runs_to_the_same_state() {
     let mut bytes = fs::read(scratch.path("meshes/part.msh")).unwrap();
     bytes.extend(b"$Comments\n$EndComments\n");
     fs::write(scratch.path("meshes/part.msh"), bytes).unwrap();
-    let output = common::carom(["check".as_ref(), first.join("deck.toml").as_os_str()]);
+    let output = crate::common::carom(["check".as_ref(), first.join("deck.toml").as_os_str()]);
     assert!(code(&output) == 2 && stderr(&output).contains("has changed since"), "{}", stderr(&output));
 }
 
@@ -149,7 +147,7 @@ fn a_finished_run_can_go_on_to_a_later_end_but_not_become_another() {
     run(&path, &out, &["--resume"]);
     assert!(contents(&out) == before, "resuming a finished run does nothing");
     run(&path, &out, &["--resume", "--set", "end=0.04"]);
-    let time = common::column(&out, "time");
+    let time = crate::common::column(&out, "time");
     assert!((time.last().unwrap() - 0.04).abs() < 1e-3 && time.windows(2).all(|t| t[0] < t[1]), "{time:?}");
 
     let refused = |more: &[&str], fragment: &str| {
@@ -186,11 +184,11 @@ fn ctrl_c_and_termination_leave_valid_results_that_can_be_resumed() {
         assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(code(&output), wanted, "{}", stderr(&output));
-        assert!(common::stdout(&output).contains("interrupted"), "{}", common::stdout(&output));
+        assert!(crate::common::stdout(&output).contains("interrupted"), "{}", crate::common::stdout(&output));
         let summary = fs::read_to_string(out.join("summary.json")).unwrap();
         assert!(summary.contains("\"interrupted\""), "{summary}");
         assert!(carom::run::checkpoint::newest(&out).is_some());
-        let time = common::column(&out, "time");
+        let time = crate::common::column(&out, "time");
         assert!(time.len() >= 3 && *time.last().unwrap() < 2.0);
     }
 }

@@ -1,0 +1,6 @@
+//! What needs the program: exit codes, messages, interruptions.
+
+mod bad_input;
+mod commands;
+mod common;
+mod stopping_changes_nothing;
