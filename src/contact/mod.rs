@@ -1,10 +1,36 @@
 //! Who touches whom: surfaces, search, closest points, crossings, and the pairs they end in.
+//!
+//! | file            | holds                                                               |
+//! |-----------------|---------------------------------------------------------------------|
+//! | `scene`         | the surfaces of all bodies in one numbering, and who may meet whom  |
+//! | `obstacle`      | where rigid obstacles stand                                         |
+//! | `check`         | what is wrong with a surface, in the user's words                   |
+//! | `search`        | questions and records; the choice among candidates                  |
+//! | `three_stage`   | the search of every synchronous method (`octree`, `bvh`)            |
+//! | `cells`         | the search of one node at a time, by position codes                 |
+//! | `brute`, `classic` | searches to measure against, and to be right by                  |
+//! | `closest_point` | nearest points of facets and edges                                  |
+//!
+//! The room uses `math` and `mesh` and nothing else.
 
+#[cfg(test)]
+mod agreement;
+pub mod bench_scenes;
+pub mod brute;
+pub mod bvh;
+pub mod cells;
+pub mod check;
+pub mod classic;
 pub mod closest_point;
 pub mod inclusion;
+pub mod obstacle;
+pub mod octree;
 pub mod overlap;
 pub mod pair;
+pub mod scene;
+pub mod search;
 pub mod swept;
+pub mod three_stage;
 
 #[cfg(test)]
 mod dice;

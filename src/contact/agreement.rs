@@ -1,0 +1,764 @@
+//! All searches against brute force, on scenes made to break them.
+
+use super::bench_scenes::{self, box_surface};
+use super::brute::Brute;
+use super::cells::CellSearch;
+use super::classic::Classic;
+use super::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
+use super::search::{PairSearch, Pass, Positions, Query, SearchError};
+use super::three_stage::ThreeStage;
+use crate::math::Vec3;
+use rayon::prelude::*;
+
+/// Numbers that look random.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// In [0, 1).
+    fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    fn vector(&mut self) -> Vec3 {
+        Vec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5)
+    }
+}
+
+struct Case {
+    scene: Scene,
+    x: Vec<Vec3>,
+    query: Query,
+}
+
+/// A random scene: soups of triangles, quads, segments and points, boxes, planes, in many positions.
+fn random_case(seed: u64) -> Case {
+    let mut dice = Dice::new(seed);
+    let mut x: Vec<Vec3> = Vec::new();
+    let mut bodies = Vec::new();
+    let family = dice.below(8);
+    let flat_world = family == 6;
+    let grid = dice.below(3) == 0;
+    for b in 0..2 + dice.below(4) {
+        let mut attributes = Attributes::default();
+        attributes.self_contact = dice.below(3) == 0;
+        attributes.rigid = dice.below(6) == 0;
+        attributes.groups = if dice.below(5) == 0 { 2 } else { 3 };
+        if dice.below(4) == 0 {
+            (attributes.two_sided, attributes.thickness) = (true, 0.05 * dice.unit());
+        }
+        let name = format!("b{b}");
+        let first = x.len() as u32;
+        let place = 0.7 * dice.vector();
+        let size = if family == 3 { 10f64.powf(4.0 * dice.unit() - 3.0) } else { 0.4 + dice.unit() };
+        match family {
+            // A box with quads, maybe twisted, maybe flush with others.
+            0 | 7 => {
+                let cells = [1 + dice.below(3), 1 + dice.below(2), 1 + dice.below(2)];
+                let (points, quads) = box_surface(cells, [size, size, 0.5 * size]);
+                let warp = if dice.below(2) == 0 { 0.0 } else { 0.1 };
+                for p in points {
+                    let p = if grid { p } else { p + warp * dice.vector() };
+                    x.push(p + if grid { place.map(|v| (4.0 * v).round() / 4.0) } else { place });
+                }
+                let quads: Vec<_> = quads.iter().map(|q| q.map(|k| k + first)).collect();
+                bodies.push(BodyInput::of_quads(&name, &quads, attributes));
+            }
+            // Segments in the plane.
+            6 => {
+                let n = 3 + dice.below(6);
+                for k in 0..n {
+                    let a = std::f64::consts::TAU * k as f64 / n as f64;
+                    let r = size * (0.5 + 0.3 * dice.unit());
+                    let p = Vec3::new(place.x + r * a.cos(), place.y + r * a.sin(), 0.0);
+                    x.push(if grid { p.map(|v| (4.0 * v).round() / 4.0) } else { p });
+                }
+                let closed = dice.below(3) > 0;
+                bodies.push(BodyInput::of_polyline(&name, first, n as u32, closed, attributes));
+            }
+            // Bars end to end: points on a line.
+            5 if b < 2 => {
+                for k in 0..3 {
+                    x.push(Vec3::new(place.x + 0.2 * k as f64, 0.0, 0.0));
+                }
+                let ends = [[first, first + 1], [first + 2, first + 1]];
+                let facets = ends.map(|[p, q]| (FacetKind::Point, [p, q, p, p])).to_vec();
+                bodies.push(BodyInput { name, facets, attributes });
+            }
+            // Triangles sharing nodes at will.
+            _ => {
+                let n = 4 + dice.below(12);
+                for _ in 0..n {
+                    let p = if grid {
+                        (3.0 * (dice.vector() + place)).map(|v| v.round() / 3.0)
+                    } else {
+                        place + size * dice.vector()
+                    };
+                    // Needles: everything near a line. Sheets: everything in a plane.
+                    x.push(match family {
+                        1 => Vec3::new(p.x, 1e-3 * p.y, 1e-7 * p.z),
+                        2 => Vec3::new(p.x, p.y, 0.0),
+                        _ => p,
+                    });
+                }
+                let corner = |dice: &mut Dice| first + dice.below(n) as u32;
+                let triangles: Vec<_> =
+                    (0..3 + dice.below(14)).map(|_| [0; 3].map(|_: u32| corner(&mut dice))).collect();
+                bodies.push(BodyInput::of_triangles(&name, &triangles, attributes));
+            }
+        }
+    }
+    if dice.below(4) == 0 {
+        let p = 0.4 * dice.vector();
+        let n = if flat_world { Vec3::new(0.6, 0.8, 0.0) } else { dice.vector().normalize() };
+        bodies.push(BodyInput::of_plane("plane", x.len() as u32, false));
+        x.extend([p, p + n]);
+    }
+    let far = match dice.below(6) {
+        0 => 1e5,
+        1 => 1e9,
+        _ => 0.0,
+    };
+    x.iter_mut().for_each(|p| *p += Vec3::new(far, -0.3 * far, if flat_world { 0.0 } else { far }));
+    let rules = Rules {
+        split_quads: dice.below(2) == 0,
+        bonded: if dice.below(5) == 0 { vec![[1, 0]] } else { vec![] },
+        only: if dice.below(8) == 0 { Some(vec![[0, 1], [2, 1], [0, 0]]) } else { None },
+        off: if dice.below(8) == 0 { vec![1] } else { vec![] },
+    };
+    let reach = match dice.below(5) {
+        0 => 0.0,
+        1 => 10.0,
+        _ => 0.2 * dice.unit() * dice.unit(),
+    };
+    let mut query = Query::all(reach);
+    query.face_face = true;
+    query.pass = if dice.below(4) == 0 { Pass::Single } else { Pass::Double };
+    query.max_penetration = if dice.below(2) == 0 { Some(f64::INFINITY) } else { None };
+    Case { scene: Scene::new(&bodies, &x, rules), x, query }
+}
+
+fn find(search: &mut dyn PairSearch, case: &Case, x: &[Vec3], before: Option<&[Vec3]>) {
+    search.find(&case.scene, x, before, &case.query).expect("positions are finite");
+}
+
+fn assert_same(seed: u64, what: &str, one: &dyn PairSearch, other: &dyn PairSearch) {
+    assert_eq!(one.vertex_face(), other.vertex_face(), "scene {seed}: {what} differs in nodes on faces");
+    assert_eq!(one.edge_edge(), other.edge_edge(), "scene {seed}: {what} differs in edges on edges");
+}
+
+/// The records are a function of the positions: every search gives the bytes of brute force, on ten
+/// thousand scenes of soups, boxes, chains, bars, needles, sheets, huge and tiny, near and far.
+#[test]
+fn every_search_finds_what_brute_force_finds() {
+    let found: usize = (0..10_000u64)
+        .into_par_iter()
+        .map(|seed| {
+            let case = random_case(seed);
+            let mut brute = Brute::new(false);
+            find(&mut brute, &case, &case.x, None);
+            for (name, mut other) in [
+                ("brute force with pretest", Box::new(Brute::new(true)) as Box<dyn PairSearch>),
+                ("three-stage", Box::new(ThreeStage::new())),
+                ("classic", Box::new(Classic::new(seed % 2 == 0))),
+                ("cells", Box::new(CellSearch::new())),
+            ] {
+                find(other.as_mut(), &case, &case.x, None);
+                assert_same(seed, name, &brute, other.as_ref());
+            }
+            brute.vertex_face().len() + brute.edge_edge().len()
+        })
+        .sum();
+    // The scenes are not empty.
+    assert!(found > 100_000, "{found}");
+}
+
+/// One search that lives through the motion and one that is new at every step agree with brute force.
+#[test]
+fn after_long_motion_the_search_still_finds_everything() {
+    let kept: u64 = (0..100u64)
+        .into_par_iter()
+        .map(|seed| {
+            let case = random_case(20_000 + seed);
+            let mut dice = Dice::new(seed);
+            let (mut x, mut before) = (case.x.clone(), case.x.clone());
+            let drift: Vec<Vec3> = case.scene.bodies.iter().map(|_| 0.02 * dice.vector()).collect();
+            let rough = 10f64.powf(-5.0 + 3.0 * dice.unit());
+            let mut old: [Box<dyn PairSearch>; 4] = [
+                Box::new(Brute::new(false)),
+                Box::new(ThreeStage::new()),
+                Box::new(CellSearch::new()),
+                Box::new(Classic::new(true)),
+            ];
+            let mut kept = 0;
+            for step in 0..50 {
+                before.copy_from_slice(&x);
+                for (k, p) in x.iter_mut().enumerate() {
+                    let flat = if case.x[k].z == 0.0 { 0.0 } else { 1.0 };
+                    let body = case.scene.node_body[k] as usize;
+                    let common = drift.get(body).copied().unwrap_or_default();
+                    let calm = if step % 20 < 5 { 0.0 } else { 1.0 };
+                    let d = calm * (common + rough * dice.vector());
+                    *p += Vec3::new(d.x, d.y, flat * d.z);
+                }
+                for search in &mut old {
+                    find(search.as_mut(), &case, &x, Some(&before));
+                }
+                let [brute, others @ ..] = &old;
+                for other in others {
+                    assert_same(seed, "an old search", brute.as_ref(), other.as_ref());
+                }
+                kept += others[0].stats().body_pairs_kept;
+                // Sides remembered from earlier steps are part of the state; without shells there are none.
+                if !case.scene.bodies.iter().any(|b| b.attributes.two_sided) {
+                    let mut new = ThreeStage::new();
+                    find(&mut new, &case, &x, Some(&before));
+                    assert_same(seed, "a new search", brute.as_ref(), &new);
+                }
+            }
+            kept
+        })
+        .sum();
+    assert!(kept > 1000, "candidates were kept {kept} times");
+}
+
+/// Whatever comes within reach at one of many times on the way is among the swept candidates.
+#[test]
+fn swept_candidates_hold_every_pair_met_on_the_way() {
+    (0..300u64).into_par_iter().for_each(|seed| {
+        let mut case = random_case(40_000 + seed);
+        case.query.reach = case.query.reach.min(0.05);
+        let mut dice = Dice::new(seed);
+        let start = case.x.clone();
+        let end: Vec<Vec3> = start
+            .iter()
+            .map(|p| {
+                let d = 0.6 * dice.vector();
+                p + if p.z == 0.0 { Vec3::new(d.x, d.y, 0.0) } else { d }
+            })
+            .collect();
+        let mut searches: [Box<dyn PairSearch>; 3] =
+            [Box::new(ThreeStage::new()), Box::new(CellSearch::new()), Box::new(Classic::new(false))];
+        let lists: Vec<_> = searches
+            .iter_mut()
+            .map(|s| {
+                // Twice: the second time from its memory.
+                for _ in 0..2 {
+                    s.gather(&case.scene, Positions::swept(&start, &end), &case.query).unwrap();
+                }
+                let c = s.candidates();
+                let mut vf: Vec<_> = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
+                let mut ee: Vec<_> = c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
+                vf.sort_unstable();
+                ee.sort_unstable();
+                (vf, ee)
+            })
+            .collect();
+        let mut brute = Brute::new(false);
+        for step in 0..=8 {
+            let t = f64::from(step) / 8.0;
+            let x: Vec<Vec3> = start.iter().zip(&end).map(|(p, q)| p + t * (q - p)).collect();
+            find(&mut brute, &case, &x, None);
+            for (vf, ee) in &lists {
+                for r in brute.vertex_face() {
+                    assert!(vf.binary_search(&[r.node, r.face]).is_ok(), "scene {seed} at {t}: {r:?}");
+                }
+                for r in brute.edge_edge() {
+                    assert!(ee.binary_search(&[r.first, r.second]).is_ok(), "scene {seed} at {t}: {r:?}");
+                }
+            }
+        }
+    });
+}
+
+/// Face–face candidates: the same set from the trees and from the cells' tight superset, and nothing that
+/// overlaps is missing.
+#[test]
+fn near_faces_are_candidates() {
+    for seed in 0..200 {
+        let case = random_case(60_000 + seed);
+        let (mut trees, mut brute) = (ThreeStage::new(), Brute::new(false));
+        for s in [&mut trees as &mut dyn PairSearch, &mut brute] {
+            s.gather(&case.scene, Positions::now(&case.x), &case.query).unwrap();
+        }
+        let list = |s: &dyn PairSearch| {
+            let c = s.candidates();
+            let all = c.groups.iter().flat_map(|g| g.face_face.of(&c.face_face).to_vec());
+            let mut all: Vec<[u32; 2]> = all.collect();
+            all.sort_unstable();
+            all
+        };
+        let (fast, all) = (list(&trees), list(&brute));
+        let bounds = |f: u32| {
+            let mut b = super::octree::Aabb::EMPTY;
+            for &k in case.scene.facets[f as usize].corners() {
+                let p = case.x[k as usize];
+                b.add(&[p.x, p.y, p.z]);
+            }
+            b.grown(0.5 * case.query.reach)
+        };
+        for pair in all {
+            if bounds(pair[0]).meets(&bounds(pair[1])) {
+                assert!(fast.binary_search(&pair).is_ok(), "scene {seed}: {pair:?}");
+            }
+        }
+    }
+}
+
+/// Two bars one above the other, the lower one deformed more and more; returns how many trees were built
+/// anew. At every step the refitted search, a new one and brute force must agree.
+fn deform_a_bar(steps: u32, deform: impl Fn(Vec3, f64) -> Vec3) -> u64 {
+    let (points, quads) = box_surface([24, 3, 3], [8.0, 1.0, 1.0]);
+    let n = points.len() as u32;
+    let (mut x, mut bodies) = (points.clone(), Vec::new());
+    bodies.push(BodyInput::of_quads("deformed", &quads, Attributes::default()));
+    let second: Vec<_> = quads.iter().map(|q| q.map(|k| k + n)).collect();
+    x.extend(points.iter().map(|p| p + Vec3::new(0.05, 0.03, 1.02)));
+    bodies.push(BodyInput::of_quads("straight", &second, Attributes::default()));
+    let reference = x.clone();
+    let scene = Scene::new(&bodies, &reference, Rules::default());
+    let case = Case { scene, x: x.clone(), query: Query::all(0.1) };
+    let (mut old, mut rebuilt, mut contacts) = (ThreeStage::new(), 0, 0);
+    for step in 0..=steps {
+        for k in 0..n as usize {
+            x[k] = deform(reference[k], f64::from(step) / f64::from(steps));
+        }
+        let (mut new, mut brute) = (ThreeStage::new(), Brute::new(true));
+        find(&mut old, &case, &x, None);
+        find(&mut new, &case, &x, None);
+        find(&mut brute, &case, &x, None);
+        assert_same(u64::from(step), "the old search", &brute, &old);
+        assert_same(u64::from(step), "the new search", &brute, &new);
+        rebuilt += if step > 0 { old.stats().trees_built } else { 0 };
+        contacts += old.vertex_face().len();
+    }
+    assert!(contacts > 1000, "{contacts} contacts");
+    rebuilt
+}
+
+#[test]
+fn a_twisted_bar_keeps_its_contacts() {
+    deform_a_bar(30, |p, t| {
+        let (angle, mid) = (90f64.to_radians() * t * p.x / 8.0, Vec3::new(0.0, 0.5, 0.5));
+        let turn = nalgebra::Rotation3::new(Vec3::new(angle, 0.0, 0.0));
+        Vec3::new(p.x, 0.0, 0.0) + mid + turn * (Vec3::new(0.0, p.y, p.z) - mid)
+    });
+}
+
+/// Shear draws the boxes of the old splits out to needles that overlap: trees are built anew.
+#[test]
+fn a_sheared_bar_gets_new_trees() {
+    let rebuilt = deform_a_bar(20, |p, t| Vec3::new(p.x + 12.0 * t * (p.z - 1.0), p.y, p.z));
+    assert!(rebuilt > 0);
+}
+
+/// One, two and eight threads: the same bytes, in candidates and in records.
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    for bench in [bench_scenes::pile(27), bench_scenes::spheres(64), bench_scenes::cubes25(0.0)] {
+        let query = Query::all(bench.reach);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut search = ThreeStage::new();
+                let mut x = bench.x.clone();
+                for step in 0..4 {
+                    bench_scenes::pile_motion(&bench, step, &mut x);
+                    search.find(&bench.scene, &x, None, &query).unwrap();
+                }
+                let c = search.candidates();
+                let vf: Vec<_> = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
+                let ee: Vec<_> = c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
+                (search.vertex_face().to_vec(), search.edge_edge().to_vec(), vf, ee)
+            })
+        };
+        let one = run(1);
+        assert!(!one.0.is_empty(), "{}", bench.name);
+        assert_eq!(one, run(2));
+        assert_eq!(one, run(8));
+    }
+}
+
+/// Bodies in another order: the same contacts under their new numbers.
+#[test]
+fn the_order_of_bodies_changes_only_their_numbers() {
+    let bench = bench_scenes::cubes25(0.0);
+    let n = bench.scene.bodies.len();
+    let order: Vec<usize> = (0..n).map(|i| (i * 11 + 5) % n).collect();
+    let quads = |b: usize| -> Vec<[u32; 4]> {
+        let body = &bench.scene.bodies[b];
+        bench.scene.facets[body.facets.start as usize..body.facets.end as usize].iter().map(|f| f.nodes).collect()
+    };
+    let attributes = |b: usize| bench.scene.bodies[b].attributes.clone();
+    let inputs: Vec<_> = order.iter().map(|&b| BodyInput::of_quads("", &quads(b), attributes(b))).collect();
+    let shuffled = Scene::new(&inputs, &bench.x, Rules::default());
+    let query = Query::vertex_face(bench.reach);
+    let (mut one, mut two) = (ThreeStage::new(), ThreeStage::new());
+    one.find(&bench.scene, &bench.x, None, &query).unwrap();
+    two.find(&shuffled, &bench.x, None, &query).unwrap();
+    let key = |scene: &Scene, r: &super::search::VertexFace| (r.node, scene.facets[r.face as usize].nodes);
+    let bits = |r: &super::search::VertexFace| (r.gap.to_bits(), r.xi.to_bits(), r.normal.map(f64::to_bits));
+    let mut p: Vec<_> = one.vertex_face().iter().map(|r| (key(&bench.scene, r), bits(r))).collect();
+    let mut q: Vec<_> = two.vertex_face().iter().map(|r| (key(&shuffled, r), bits(r))).collect();
+    p.sort_by_key(|r| r.0);
+    q.sort_by_key(|r| r.0);
+    assert_eq!(p.len(), 480);
+    assert!(p == q);
+}
+
+/// Memory stops growing once a motion repeats itself.
+#[test]
+fn a_steady_state_needs_no_new_memory() {
+    let bench = bench_scenes::pile(27);
+    let mut search = ThreeStage::new();
+    let mut x = bench.x.clone();
+    let query = Query::all(0.01);
+    let mut held = 0;
+    for step in 0..400 {
+        // Period 63 steps within a fraction of a step; twice around before counting.
+        bench_scenes::pile_motion(&bench, step % 126, &mut x);
+        search.find(&bench.scene, &x, None, &query).unwrap();
+        if step == 260 {
+            held = search.memory_bytes();
+        }
+    }
+    assert_eq!(search.memory_bytes(), held);
+}
+
+/// 20·16 nodes of small faces on large ones, 20·4 inner nodes of large faces on small ones and 5·16 on
+/// the plate: 480 by hand; the counts of the classic hierarchy and of the textbook tree stand in the
+/// literature's setting (one primitive per leaf, octree depth 3).
+#[test]
+fn touching_cubes_have_480_contacts_and_the_known_counts() {
+    let bench = bench_scenes::cubes25(0.0);
+    assert_eq!((bench.scene.slots.len(), bench.scene.facets.len()), (1408, 1356));
+    let query = Query::vertex_face(bench.reach);
+
+    let mut brute = Brute::new(false);
+    brute.find(&bench.scene, &bench.x, None, &query).unwrap();
+    assert_eq!(brute.stats().elementary_tests, 1_833_600);
+    assert_eq!(brute.vertex_face().len(), 480);
+
+    let mut textbook = ThreeStage::new();
+    (textbook.textbook, textbook.max_depth) = (true, Some(3));
+    textbook.find(&bench.scene, &bench.x, None, &query).unwrap();
+    let s = *textbook.stats();
+    assert_eq!((s.body_pairs, s.leaf_pairs, s.elementary_tests), (25, 480, 480));
+    assert!((s.box_tests as f64 - 8282.0).abs() <= 0.1 * 8282.0, "{} box tests", s.box_tests);
+    assert_eq!(textbook.vertex_face(), brute.vertex_face());
+
+    let mut classic = Classic::new(false);
+    classic.find(&bench.scene, &bench.x, None, &query).unwrap();
+    let c = *classic.stats();
+    assert!((c.leaf_pairs as f64 - 1005.0).abs() <= 0.1 * 1005.0, "{} leaf pairs", c.leaf_pairs);
+    assert_eq!(c.elementary_tests, 8 * c.leaf_pairs);
+    assert!(c.elementary_tests >= 10 * s.elementary_tests);
+
+    let mut usual = ThreeStage::new();
+    usual.find(&bench.scene, &bench.x, None, &query).unwrap();
+    assert_eq!((usual.stats().leaf_pairs, usual.vertex_face().len()), (480, 480));
+}
+
+/// Cost per result does not grow with the scene: 40 … 120 cubes.
+#[test]
+fn box_tests_per_pair_do_not_grow_with_the_number_of_cubes() {
+    let per_pair = |layers: usize, textbook: bool| {
+        let bench = bench_scenes::layers(layers);
+        let mut search = ThreeStage::new();
+        search.textbook = textbook;
+        search.find(&bench.scene, &bench.x, None, &Query::vertex_face(bench.reach)).unwrap();
+        search.stats().box_tests as f64 / search.stats().elementary_tests as f64
+    };
+    for textbook in [true, false] {
+        let all: Vec<f64> = (2..=6).map(|n| per_pair(n, textbook)).collect();
+        let (least, most) = all.iter().fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), &v| (l.min(v), m.max(v)));
+        assert!(most < 1.4 * least, "{all:?}");
+    }
+}
+
+/// A sheet of triangles that may touch itself.
+fn sheet(n: usize, bend: impl Fn(f64, f64) -> Vec3) -> Case {
+    let at = |i: usize, j: usize| (i + j * (n + 1)) as u32;
+    let flat: Vec<Vec3> = (0..(n + 1) * (n + 1))
+        .map(|k| Vec3::new((k % (n + 1)) as f64 / n as f64, (k / (n + 1)) as f64 / n as f64, 0.0))
+        .collect();
+    let mut triangles = Vec::new();
+    for j in 0..n {
+        for i in 0..n {
+            triangles.push([at(i, j), at(i + 1, j), at(i + 1, j + 1)]);
+            triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
+        }
+    }
+    let attributes = Attributes { self_contact: true, two_sided: true, thickness: 1e-3, ..Attributes::default() };
+    let body = BodyInput::of_triangles("sheet", &triangles, attributes);
+    let scene = Scene::new(&[body], &flat, Rules::default());
+    let x = flat.iter().map(|p| bend(p.x, p.y)).collect();
+    Case { scene, x, query: Query::all(0.04) }
+}
+
+#[test]
+fn a_flat_sheet_does_not_touch_itself() {
+    let case = sheet(12, |x, y| Vec3::new(x, y, 0.0));
+    let mut search = ThreeStage::new();
+    find(&mut search, &case, &case.x, None);
+    assert_eq!((search.vertex_face().len(), search.edge_edge().len()), (0, 0));
+}
+
+/// Folded by 170° about its middle: near the fold the halves are close, and beyond the neighbours of the
+/// crease they are found, by all searches alike.
+#[test]
+fn a_folded_sheet_touches_itself_beyond_the_crease() {
+    let angle = 170f64.to_radians();
+    let case = sheet(12, |x, y| {
+        if x <= 0.5 {
+            Vec3::new(x, y, 0.0)
+        } else {
+            Vec3::new(0.5 + (x - 0.5) * angle.cos(), y, (x - 0.5) * angle.sin())
+        }
+    });
+    let (mut brute, mut search, mut cells) = (Brute::new(false), ThreeStage::new(), CellSearch::new());
+    find(&mut brute, &case, &case.x, None);
+    find(&mut search, &case, &case.x, None);
+    find(&mut cells, &case, &case.x, None);
+    assert_same(0, "three-stage", &brute, &search);
+    assert_same(0, "cells", &brute, &cells);
+    // Two cells from the crease: 2/12 · sin 10° = 0.029 away, within reach and beyond the neighbours.
+    let two_cells = |k: u32| (case.x[k as usize].x - (0.5 - 2.0 / 12.0)).abs() < 1e-9;
+    assert!(search.vertex_face().iter().any(|r| two_cells(r.node)));
+}
+
+/// A cube with a notch, and a torus: both closed and far from convex.
+fn closed_surfaces() -> [(Vec<Vec3>, Vec<[u32; 3]>); 2] {
+    // The cube of 4³ cells without a block of cells that opens to the top: its quads by counting.
+    let filled = |i: i32, j: i32, k: i32| {
+        let within = |v: i32| (0..4).contains(&v);
+        within(i) && within(j) && within(k) && !(k >= 2 && (1..3).contains(&j) && i < 3)
+    };
+    let mut ids = std::collections::BTreeMap::new();
+    let mut triangles = Vec::new();
+    for (i, j, k) in (0..64).map(|c| (c % 4, c / 4 % 4, c / 16)) {
+        if !filled(i, j, k) {
+            continue;
+        }
+        for d in 0..3 {
+            for up in [0, 1] {
+                let mut next = [i, j, k];
+                next[d] += 2 * up - 1;
+                if filled(next[0], next[1], next[2]) {
+                    continue;
+                }
+                let (e, f) = ((d + 1) % 3, (d + 2) % 3);
+                let mut quad = [[0, 0], [1, 0], [1, 1], [0, 1]].map(|[p, q]| {
+                    let mut at = [i, j, k];
+                    at[d] += up;
+                    at[e] += p;
+                    at[f] += q;
+                    let new = ids.len() as u32;
+                    *ids.entry(at).or_insert(new)
+                });
+                if up == 0 {
+                    quad.reverse();
+                }
+                triangles.push([quad[0], quad[1], quad[2]]);
+                triangles.push([quad[0], quad[2], quad[3]]);
+            }
+        }
+    }
+    let mut notched = vec![Vec3::zeros(); ids.len()];
+    for (at, id) in ids {
+        notched[id as usize] = Vec3::new(f64::from(at[0]), f64::from(at[1]), f64::from(at[2])) / 4.0;
+    }
+    let (n, m) = (18usize, 10usize);
+    let turn = |k: usize, n: usize| std::f64::consts::TAU * k as f64 / n as f64;
+    let torus = (0..n * m).map(|k| {
+        let (p, q) = (turn(k % n, n), turn(k / n, m));
+        let r = 0.5 + 0.2 * q.cos();
+        Vec3::new(r * p.cos(), r * p.sin(), 0.2 * q.sin())
+    });
+    let at = |i: usize, j: usize| (i % n + j % m * n) as u32;
+    let ring = (0..n * m).flat_map(|k| {
+        let (i, j) = (k % n, k / n);
+        [[at(i, j), at(i + 1, j), at(i + 1, j + 1)], [at(i, j), at(i + 1, j + 1), at(i, j + 1)]]
+    });
+    [(notched, triangles), (torus.collect(), ring.collect())]
+}
+
+/// Crossings of a ray with a closed surface, the ray chosen so that it meets no edge.
+fn is_inside(y: &Vec3, x: &[Vec3], triangles: &[[u32; 3]]) -> bool {
+    let d = Vec3::new(0.5377, 0.8339, 0.1241);
+    let mut inside = false;
+    for t in triangles {
+        let [a, b, c] = t.map(|k| x[k as usize]);
+        let (u, v) = (b - a, c - a);
+        let n = d.cross(&v);
+        let det = u.dot(&n);
+        let s = (y - a).dot(&n) / det;
+        let q = (y - a).cross(&u);
+        let w = d.dot(&q) / det;
+        if s >= 0.0 && w >= 0.0 && s + w <= 1.0 && v.dot(&q) / det > 0.0 {
+            inside = !inside;
+        }
+    }
+    inside
+}
+
+/// The sign of the gap is that of ray parity, at faces, edges and corners, convex and concave.
+#[test]
+fn gaps_are_negative_inside_and_positive_outside() {
+    for (surface, triangles) in closed_surfaces() {
+        let mut dice = Dice::new(3);
+        let mut x = surface.clone();
+        let n = x.len() as u32;
+        let middle = if surface[0].x >= 0.0 && surface.iter().all(|p| p.x >= 0.0) { 0.5 } else { 0.0 };
+        let mut points = Vec::new();
+        for _ in 0..2000 {
+            points.push(1.5 * dice.vector() + Vec3::repeat(middle));
+        }
+        // Near corners and edges, where the sign is hard.
+        for t in &triangles {
+            let [a, b, _] = t.map(|k| surface[k as usize]);
+            points.push(a + 0.02 * dice.vector());
+            points.push(a + dice.unit() * (b - a) + 0.02 * dice.vector());
+        }
+        // Each point is a body of its own: a triangle so small that its corners are one place.
+        let mut bodies = vec![BodyInput::of_triangles("solid", &triangles, Attributes::default())];
+        let mut specks = Vec::new();
+        for (k, p) in points.iter().enumerate() {
+            x.extend([*p, *p, *p]);
+            let first = n + 3 * k as u32;
+            specks.push([first, first + 1, first + 2]);
+        }
+        bodies.push(BodyInput::of_triangles("specks", &specks, Attributes::default()));
+        let scene = Scene::new(&bodies, &x, Rules::default());
+        let mut query = Query::vertex_face(3.0);
+        query.max_penetration = Some(f64::INFINITY);
+        let mut search = ThreeStage::new();
+        search.find(&scene, &x, None, &query).unwrap();
+        let mut inside = 0;
+        for (k, p) in points.iter().enumerate() {
+            let first = n + 3 * k as u32;
+            let records = search.vertex_face();
+            let at = records.partition_point(|r| r.node < first);
+            let of_node = records[at..].iter().take_while(|r| r.node == first && scene.facets[r.face as usize].body == 0);
+            let nearest = of_node.min_by(|p, q| p.distance_squared.total_cmp(&q.distance_squared));
+            let gap = nearest.expect("the surface is within reach").gap;
+            if gap.abs() > 1e-9 {
+                assert_eq!(gap < 0.0, is_inside(p, &surface, &triangles), "{p:?} has gap {gap}");
+                inside += usize::from(gap < 0.0);
+            }
+        }
+        assert!(inside > 100, "{inside}");
+    }
+}
+
+#[test]
+fn a_lost_node_is_named() {
+    let bench = bench_scenes::cubes25(0.0);
+    let mut x = bench.x.clone();
+    x[70].y = f64::NAN;
+    let query = Query::all(0.1);
+    for mut search in [
+        Box::new(Brute::new(false)) as Box<dyn PairSearch>,
+        Box::new(ThreeStage::new()),
+        Box::new(Classic::new(false)),
+        Box::new(CellSearch::new()),
+    ] {
+        let error = search.find(&bench.scene, &x, None, &query).unwrap_err();
+        assert_eq!(error, SearchError::NotFinite { body: "body1".into(), node: 70 });
+        // And it recovers.
+        search.find(&bench.scene, &bench.x, None, &query).unwrap();
+        assert!(!search.vertex_face().is_empty());
+        let short = search.find(&bench.scene, &x[1..], None, &query).unwrap_err();
+        assert!(matches!(short, SearchError::Length { .. }));
+        let mut none = query;
+        none.reach = f64::NAN;
+        assert!(matches!(search.find(&bench.scene, &x, None, &none), Err(SearchError::Reach { .. })));
+    }
+}
+
+/// A node in the corner of a room meets floor and wall; over an outer edge it meets one face only.
+#[test]
+fn concave_corners_give_two_contacts_and_convex_ones_one() {
+    // Floor z = 0 and wall x = 0 of a room, as one body with two quads; then a cube.
+    let room = [
+        Vec3::new(0.0, 0.0, 0.0),
+        Vec3::new(1.0, 0.0, 0.0),
+        Vec3::new(1.0, 1.0, 0.0),
+        Vec3::new(0.0, 1.0, 0.0),
+        Vec3::new(0.0, 0.0, 1.0),
+        Vec3::new(0.0, 1.0, 1.0),
+    ];
+    let quads = [[0, 1, 2, 3], [0, 3, 5, 4]];
+    let speck = |p: Vec3| [p, p + Vec3::new(0.3, 0.0, 0.3), p + Vec3::new(0.3, 0.1, 0.3)];
+    let mut x = room.to_vec();
+    x.extend(speck(Vec3::new(0.03, 0.5, 0.02)));
+    let bodies = [
+        BodyInput::of_quads("room", &quads, Attributes::obstacle(true)),
+        BodyInput::of_triangles("speck", &[[6, 7, 8]], Attributes::default()),
+    ];
+    let scene = Scene::new(&bodies, &x, Rules::default());
+    let mut search = ThreeStage::new();
+    search.find(&scene, &x, None, &Query::vertex_face(0.1)).unwrap();
+    let of_tip: Vec<_> = search.vertex_face().iter().filter(|r| r.node == 6).collect();
+    assert_eq!(of_tip.len(), 2);
+    assert!((of_tip[0].gap - 0.02).abs() < 1e-15 && (of_tip[1].gap - 0.03).abs() < 1e-15);
+    assert!((of_tip[1].normal - Vec3::x()).norm() < 1e-15);
+
+    let (mut x, quads) = box_surface([2, 2, 2], [1.0; 3]);
+    let n = x.len() as u32;
+    x.extend(speck(Vec3::new(0.97, 0.4, 0.98)));
+    let bodies = [
+        BodyInput::of_quads("cube", &quads, Attributes::default()),
+        BodyInput::of_triangles("speck", &[[n, n + 1, n + 2]], Attributes::default()),
+    ];
+    let scene = Scene::new(&bodies, &x, Rules::default());
+    let mut search = ThreeStage::new();
+    search.find(&scene, &x, None, &Query::vertex_face(0.1)).unwrap();
+    let of_tip: Vec<_> = search.vertex_face().iter().filter(|r| r.node == n).collect();
+    assert_eq!(of_tip.len(), 1);
+    assert!((of_tip[0].gap + 0.02).abs() < 1e-15 && (of_tip[0].normal - Vec3::z()).norm() < 1e-15);
+}
+
+/// A node that passed through a shell during the step still belongs to the side it came from.
+#[test]
+fn a_node_stays_on_its_side_of_a_shell() {
+    let mut case = sheet(4, |x, y| Vec3::new(x, y, 0.0));
+    let n = case.x.len() as u32;
+    let speck = |z: f64| [Vec3::new(0.4, 0.3, z), Vec3::new(0.4, 0.3, z + 1.0), Vec3::new(0.5, 0.3, z + 1.0)];
+    let triangles: Vec<[u32; 3]> = case.scene.facets.iter().map(|f| [f.nodes[0], f.nodes[1], f.nodes[2]]).collect();
+    let shell = Attributes { two_sided: true, thickness: 0.01, ..Attributes::default() };
+    let bodies = [
+        BodyInput::of_triangles("shell", &triangles, shell),
+        BodyInput::of_triangles("speck", &[[n, n + 1, n + 2]], Attributes::default()),
+    ];
+    let mut before = case.x.clone();
+    before.extend(speck(0.02));
+    let mut x = case.x.clone();
+    x.extend(speck(-0.03));
+    case.scene = Scene::new(&bodies, &x, Rules::default());
+    case.query = Query::vertex_face(0.1);
+    let mut search = ThreeStage::new();
+    for _ in 0..2 {
+        find(&mut search, &case, &x, Some(&before));
+        let r = search.vertex_face().iter().find(|r| r.node == n).expect("it is near");
+        assert_eq!(r.side, 1);
+        assert!((r.gap - (-0.03 - 0.005)).abs() < 1e-15 && (r.normal - Vec3::z()).norm() < 1e-15);
+        // The second time the side is remembered, wherever the step began.
+        before.clone_from(&x);
+    }
+}

@@ -1,0 +1,125 @@
+//! Everything against everything: slow, and right by inspection.
+//!
+//! Candidates are all pairs the rules of the scene allow. Every other search must end in the same
+//! records; this one stays as their oracle and as the baseline of the benchmark.
+
+use super::scene::Scene;
+use super::search::{
+    Candidates, EdgeEdge, Group, Narrow, PairSearch, Part, Positions, Query, SearchError, SearchStats,
+    VertexFace, check_query, first_lost_node, passes,
+};
+use crate::math::Vec3;
+use std::time::Instant;
+
+/// All pairs.
+#[derive(Clone, Debug, Default)]
+pub struct Brute {
+    candidates: Candidates,
+    narrow: Narrow,
+    stats: SearchStats,
+}
+
+impl Brute {
+    /// With `pretest`, the box of a facet is looked at before its closest point.
+    pub fn new(pretest: bool) -> Brute {
+        let mut brute = Brute::default();
+        brute.narrow.no_pretest = !pretest;
+        brute
+    }
+}
+
+impl PairSearch for Brute {
+    fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
+        check_query(scene, at, query)?;
+        let finite = |x: &[Vec3]| {
+            let facets = scene.facets.iter().flat_map(|f| f.nodes);
+            facets.into_iter().all(|k| x[k as usize].iter().all(|v| v.is_finite()))
+        };
+        if !finite(at.x) || !at.end.is_none_or(finite) {
+            return Err(first_lost_node(scene, at));
+        }
+        self.stats = SearchStats::default();
+        let begin = Instant::now();
+        let swept = at.end.is_some();
+        let out = &mut self.candidates;
+        out.clear();
+        let bodies = scene.bodies.len() as u32;
+        for a in 0..bodies {
+            for b in a..bodies {
+                self.stats.bodies_compared += 1;
+                if !scene.may_meet(a, b) {
+                    continue;
+                }
+                let (p, q) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
+                let mut group = Group { a, b, ..Group::default() };
+                let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
+                let from = out.vertex_face.len();
+                if query.vertex_face {
+                    let [first, second] = passes(scene, a, b, query.pass);
+                    for (nodes, faces, wanted) in [(p, q, first), (q, p, second)] {
+                        if !wanted {
+                            continue;
+                        }
+                        for &node in &scene.slots[nodes.slots.start as usize..nodes.slots.end as usize] {
+                            let fits = |f: &u32| !scene.excludes_vertex_face(node, *f, swept);
+                            out.vertex_face.extend(faces.facets.clone().filter(fits).map(|f| [node, f]));
+                        }
+                    }
+                }
+                group.vertex_face = part(from, out.vertex_face.len());
+                let from = out.edge_edge.len();
+                if query.edge_edge {
+                    for e in p.edges.clone() {
+                        let others = if a == b { e + 1..q.edges.end } else { q.edges.clone() };
+                        let fits = |f: &u32| !scene.excludes_edge_edge(e, *f, swept);
+                        out.edge_edge.extend(others.filter(fits).map(|f| [e, f]));
+                    }
+                }
+                group.edge_edge = part(from, out.edge_edge.len());
+                let from = out.face_face.len();
+                if query.face_face {
+                    for f in p.facets.clone() {
+                        let others = if a == b { f + 1..q.facets.end } else { q.facets.clone() };
+                        let fits = |g: &u32| !scene.excludes_face_face(f, *g, swept);
+                        out.face_face.extend(others.filter(fits).map(|g| [f, g]));
+                    }
+                }
+                group.face_face = part(from, out.face_face.len());
+                out.groups.push(group);
+            }
+        }
+        self.stats.body_pairs = out.groups.len() as u64;
+        self.stats.traverse_seconds = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn find(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        before: Option<&[Vec3]>,
+        query: &Query,
+    ) -> Result<(), SearchError> {
+        self.gather(scene, Positions::now(x), query)?;
+        let begin = Instant::now();
+        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
+        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
+    fn vertex_face(&self) -> &[VertexFace] {
+        &self.narrow.vertex_face
+    }
+
+    fn edge_edge(&self) -> &[EdgeEdge] {
+        &self.narrow.edge_edge
+    }
+
+    fn stats(&self) -> &SearchStats {
+        &self.stats
+    }
+}

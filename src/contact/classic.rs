@@ -1,0 +1,131 @@
+//! The classic hierarchy: trees over faces alone, and every node of one face against the other.
+//!
+//! Each pair of near faces is expanded into its node–face tests (three and three for triangles, four and
+//! four for quads) and, if asked for, its edge–edge tests. A node that touches is tested once per face
+//! around it; these repetitions are left in, because they are what separate trees save. Kept as the
+//! baseline of the benchmark.
+
+use super::scene::{FacetKind, Scene};
+use super::search::{
+    Candidates, EdgeEdge, Group, Narrow, PairSearch, Part, Positions, Query, SearchError, SearchStats,
+    VertexFace, passes,
+};
+use super::three_stage::ThreeStage;
+use crate::math::Vec3;
+use std::time::Instant;
+
+/// Octree over bodies, face trees, repeated tests.
+#[derive(Clone, Debug, Default)]
+pub struct Classic {
+    faces: ThreeStage,
+    candidates: Candidates,
+    narrow: Narrow,
+    stats: SearchStats,
+}
+
+impl Classic {
+    /// With `pretest`, the box of a facet is looked at before its closest point.
+    pub fn new(pretest: bool) -> Classic {
+        let mut classic = Classic::default();
+        classic.narrow.no_pretest = !pretest;
+        classic.faces.forgetful = true;
+        classic.faces.raw_faces = true;
+        classic
+    }
+
+    /// Split the octree no deeper than this.
+    pub fn set_max_depth(&mut self, depth: u32) {
+        self.faces.max_depth = Some(depth);
+    }
+}
+
+impl PairSearch for Classic {
+    fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
+        let of_faces = Query { vertex_face: false, edge_edge: false, face_face: true, ..*query };
+        self.faces.gather(scene, at, &of_faces)?;
+        self.stats = *self.faces.stats();
+        let begin = Instant::now();
+        let swept = at.end.is_some();
+        let out = &mut self.candidates;
+        out.clear();
+        let found = self.faces.candidates();
+        for g in &found.groups {
+            let (vf, ee, ff) = (out.vertex_face.len(), out.edge_edge.len(), out.face_face.len());
+            let forward = passes(scene, g.a, g.b, query.pass);
+            for &[f, g] in g.face_face.of(&found.face_face) {
+                let facet = |f: u32| &scene.facets[f as usize];
+                if query.vertex_face {
+                    // A body with itself has one list of nodes: both orders are the same pass.
+                    let same = facet(f).body == facet(g).body;
+                    for (p, q, wanted) in [(f, g, forward[0]), (g, f, forward[1] || same)] {
+                        let corners = facet(p).corners().iter().filter(|_| wanted);
+                        let fits = |k: &&u32| !scene.excludes_vertex_face(**k, q, swept);
+                        out.vertex_face.extend(corners.filter(fits).map(|&k| [k, q]));
+                    }
+                }
+                if query.edge_edge {
+                    let edges = |f: u32| &scene.facet_edges[f as usize][..facet(f).kind.corners()];
+                    for &e in edges(f).iter().filter(|&&e| (e as usize) < scene.edges.len()) {
+                        for &h in edges(g).iter().filter(|&&h| (h as usize) < scene.edges.len()) {
+                            if e != h && !scene.excludes_edge_edge(e, h, swept) {
+                                out.edge_edge.push([e.min(h), e.max(h)]);
+                            }
+                        }
+                    }
+                }
+                if query.face_face && !scene.excludes_face_face(f, g, swept) {
+                    out.face_face.push([f, g]);
+                }
+            }
+            // A plane has no face tree: all nodes of a body near it.
+            for (plane, other) in [(g.a, g.b), (g.b, g.a)] {
+                let (plane, other) = (&scene.bodies[plane as usize], &scene.bodies[other as usize]);
+                let facet = plane.facets.start;
+                if plane.plane && query.vertex_face && scene.facets[facet as usize].kind == FacetKind::Plane {
+                    let nodes = &scene.slots[other.slots.start as usize..other.slots.end as usize];
+                    out.vertex_face.extend(nodes.iter().map(|&k| [k, facet]));
+                }
+            }
+            let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
+            out.groups.push(Group {
+                a: g.a,
+                b: g.b,
+                vertex_face: part(vf, out.vertex_face.len()),
+                edge_edge: part(ee, out.edge_edge.len()),
+                face_face: part(ff, out.face_face.len()),
+            });
+        }
+        self.stats.traverse_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn find(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        before: Option<&[Vec3]>,
+        query: &Query,
+    ) -> Result<(), SearchError> {
+        self.gather(scene, Positions::now(x), query)?;
+        let begin = Instant::now();
+        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
+        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
+    fn vertex_face(&self) -> &[VertexFace] {
+        &self.narrow.vertex_face
+    }
+
+    fn edge_edge(&self) -> &[EdgeEdge] {
+        &self.narrow.edge_edge
+    }
+
+    fn stats(&self) -> &SearchStats {
+        &self.stats
+    }
+}

@@ -1,0 +1,909 @@
+//! The three-stage search (Peng, Feng & Joli 2018): an octree over bodies, separate trees over the nodes,
+//! edges and faces of each body, and closest points for what is left.
+//!
+//! Nothing is done twice. A step first looks how far each body has moved since its boxes were fitted:
+//! as a whole (its *shift*) and beside that (its *strain*, the largest deviation of a node). Candidates
+//! between two bodies were gathered for a radius ρ and hold as long as
+//!
+//! ```text
+//! reach + |shift_a − shift_b| + strain_a + strain_b ≤ ρ
+//! ```
+//!
+//! so bodies that fly side by side never meet their trees. Otherwise the trees of the two are refitted
+//! (built anew when their quality has fallen) and walked with a radius that should last a few steps at
+//! the present speed.
+//!
+//! Work is cut into pieces by the scene alone and put together in order: any number of threads gives the
+//! same bits. All memory is kept between steps.
+
+use super::bvh::{self, Box32, BuildSpace, NodePair, Tree};
+use super::octree::{Aabb, Octree};
+use super::scene::{Body, Scene};
+use super::search::{
+    Candidates, EdgeEdge, Group, Narrow, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
+    VertexFace, check_query, first_lost_node, passes,
+};
+use crate::math::Vec3;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Steps a list of candidates should last at the present speed.
+const LIFE: f64 = 8.0;
+/// A list is not widened beyond this share of the smaller median edge: its candidates would be many.
+const WIDEST: f64 = 0.15;
+/// Leaves of two trees together from which on their walk is cut into parts …
+const LARGE: usize = 16384;
+/// … this many.
+const PARTS: usize = 64;
+/// Leaves in one piece of parallel work.
+const PIECE: usize = 8192;
+/// At most this share of the trees is rebuilt for its quality in one step.
+const REBUILT: usize = 10;
+
+/// Trees and motion of one body.
+#[derive(Clone, Debug, Default)]
+struct BodyState {
+    nodes: Tree,
+    edges: Tree,
+    faces: Tree,
+    space: BuildSpace,
+    /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
+    fitted: [Vec<Vec3>; 2],
+    points: [Vec<[f32; 3]>; 2],
+    /// Motion from the beginning to the fitted positions …
+    shift: Vec3,
+    strain: f64,
+    /// … and from there to now.
+    new_shift: Vec3,
+    new_strain: f64,
+    /// Motion of the last step, to guess that of the next.
+    step_shift: Vec3,
+    step_strain: f64,
+    bounds: Option<Aabb>,
+    finite: bool,
+    /// Counts what no list of candidates outlives: a first look, a plane that turned.
+    epoch: u32,
+    /// Boxes stand for the positions of this call.
+    fresh: bool,
+    /// Rounding of distances measured at these coordinates [m].
+    slack: f64,
+    /// What single precision may have cut off the boxes, and the slack [m].
+    pad: f64,
+    needed: bool,
+    rebuild: bool,
+    /// What the last preparation did.
+    built: u64,
+    refitted: u64,
+    build_seconds: f64,
+    refit_seconds: f64,
+}
+
+/// What a body pair remembers of the walk that found its candidates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Walked {
+    radius: f64,
+    /// Shift of the second body against the first, and both strains, at that time.
+    shift: Vec3,
+    strain: f64,
+    epoch: [u32; 2],
+}
+
+/// One part of a walk.
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    pair: u32,
+    kind: Kind,
+    start: NodePair,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Nodes of the first body on faces of the second.
+    NodesFaces,
+    FacesNodes,
+    Edges,
+    Faces,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Piece {
+    tasks: std::ops::Range<usize>,
+    vertex_face: Vec<[u32; 2]>,
+    edge_edge: Vec<[u32; 2]>,
+    face_face: Vec<[u32; 2]>,
+    /// Candidates of each task.
+    counts: Vec<u32>,
+    tests: u64,
+    leaves: u64,
+}
+
+/// The search. One per scene: it remembers.
+#[derive(Clone, Debug, Default)]
+pub struct ThreeStage {
+    bodies: Vec<BodyState>,
+    boxes: Vec<Aabb>,
+    octree: Octree,
+    body_pairs: Vec<[u32; 2]>,
+    walked: Vec<Walked>,
+    old_groups: Vec<Group>,
+    old_walked: Vec<Walked>,
+    keep: Vec<bool>,
+    tasks: Vec<Task>,
+    pieces: Vec<Piece>,
+    starts: Vec<NodePair>,
+    candidates: Candidates,
+    spare: Candidates,
+    narrow: Narrow,
+    stats: SearchStats,
+    origin: Vec3,
+    last: Option<(bool, bool, bool, bool, Pass)>,
+    /// Walk anew at every call, as a search without memory would (for measurements).
+    pub forgetful: bool,
+    /// Split the octree no deeper than this.
+    pub max_depth: Option<u32>,
+    /// One primitive per leaf, as in the literature; set before the first use.
+    pub textbook: bool,
+    /// Report pairs of facets whatever the rules for neighbours say; the caller applies them.
+    pub(super) raw_faces: bool,
+}
+
+impl ThreeStage {
+    pub fn new() -> ThreeStage {
+        ThreeStage::default()
+    }
+
+    /// Body pairs whose candidates were looked at in the last call.
+    pub fn body_pairs(&self) -> &[[u32; 2]] {
+        &self.body_pairs
+    }
+
+    /// The narrow stage, with the sides of shells it remembers.
+    pub fn narrow(&mut self) -> &mut Narrow {
+        &mut self.narrow
+    }
+
+    /// Memory held [bytes].
+    pub fn memory_bytes(&self) -> usize {
+        let body = |b: &BodyState| {
+            let slots = b.fitted[0].capacity() + b.fitted[1].capacity();
+            let points = b.points[0].capacity() + b.points[1].capacity();
+            b.nodes.memory_bytes() + b.edges.memory_bytes() + b.faces.memory_bytes()
+                + slots * size_of::<Vec3>() + points * size_of::<[f32; 3]>() + b.space.memory_bytes()
+        };
+        let piece = |p: &Piece| {
+            8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.face_face.capacity())
+                + 4 * p.counts.capacity()
+        };
+        self.bodies.iter().map(body).sum::<usize>()
+            + self.pieces.iter().map(piece).sum::<usize>()
+            + self.candidates.memory_bytes()
+            + self.spare.memory_bytes()
+            + self.narrow.memory_bytes()
+            + size_of::<Group>() * self.old_groups.capacity()
+            + size_of::<Walked>() * (self.walked.capacity() + self.old_walked.capacity())
+            + size_of::<Task>() * self.tasks.capacity()
+            + size_of::<NodePair>() * self.starts.capacity()
+            + self.keep.capacity()
+    }
+
+    /// How far two bodies have moved against each other since the beginning.
+    #[inline]
+    fn motion(&self, a: u32, b: u32) -> (Vec3, f64) {
+        let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+        ((q.shift + q.new_shift) - (p.shift + p.new_shift), p.strain + p.new_strain + q.strain + q.new_strain)
+    }
+
+    /// Radius for a walk between two bodies: reach, and what they may move in the next steps.
+    fn radius(&self, scene: &Scene, a: u32, b: u32, least: f64) -> f64 {
+        let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+        let speed = (q.step_shift - p.step_shift).norm() + p.step_strain + q.step_strain;
+        let edge = scene.bodies[a as usize].median_edge;
+        let other = scene.bodies[b as usize].median_edge;
+        let edge = if scene.bodies[b as usize].plane { edge } else if scene.bodies[a as usize].plane { other } else { edge.min(other) };
+        let widest = WIDEST * edge;
+        // Nothing is gained by a list that does not live through the next step.
+        if self.forgetful || speed == 0.0 || 2.0 * speed > widest { least } else { least + (LIFE * speed).min(widest) }
+    }
+
+    fn needs(&self, query: &Query) -> [bool; 3] {
+        [query.vertex_face, query.edge_edge, query.vertex_face || query.face_face]
+    }
+}
+
+impl PairSearch for ThreeStage {
+    fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
+        check_query(scene, at, query)?;
+        self.stats = SearchStats::default();
+        let begin = Instant::now();
+        let setup = (query.vertex_face, query.edge_edge, query.face_face, at.end.is_some(), query.pass);
+        if self.bodies.len() != scene.bodies.len() || self.last != Some(setup) {
+            let keep_space = self.bodies.len() == scene.bodies.len();
+            if !keep_space {
+                let leaf = if self.textbook { 1 } else { bvh::WIDTH };
+                let tree = || Tree::with_leaves_of(leaf);
+                let fresh = || BodyState { nodes: tree(), edges: tree(), faces: tree(), ..BodyState::default() };
+                self.bodies = std::iter::repeat_with(fresh).take(scene.bodies.len()).collect();
+            }
+            for body in &mut self.bodies {
+                (body.bounds, body.fresh) = (None, false);
+                body.fitted.iter_mut().for_each(Vec::clear);
+            }
+            self.candidates.clear();
+            self.walked.clear();
+            self.last = Some(setup);
+        }
+
+        // Stage 0: where is everybody, and how far has he come?
+        self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(16).for_each(|(state, body)| {
+            state.measure(scene, body, at);
+        });
+        if self.bodies.iter().any(|b| !b.finite) {
+            self.last = None;
+            return Err(first_lost_node(scene, at));
+        }
+
+        // Stage 1: which bodies are near?
+        self.find_body_pairs(scene, at, query);
+
+        // Whose candidates still hold?
+        self.sort_out(scene, query);
+        let look = begin.elapsed().as_secs_f64();
+
+        // Trees of the others.
+        let begin = Instant::now();
+        self.prepare(scene, at, query);
+        let trees = begin.elapsed().as_secs_f64();
+
+        // Stage 2: walk.
+        let begin = Instant::now();
+        self.walk(scene, query, at.end.is_some());
+        self.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
+
+        // Wall time of the trees, in the proportion of the time spent.
+        let (build, refit) = self.bodies.iter().filter(|b| b.needed).fold((0.0, 0.0), |t, b| {
+            (t.0 + b.build_seconds, t.1 + b.refit_seconds)
+        });
+        let share = if build + refit > 0.0 { build / (build + refit) } else { 0.0 };
+        self.stats.build_seconds = share * trees;
+        self.stats.refit_seconds = trees - self.stats.build_seconds;
+        Ok(())
+    }
+
+    fn find(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        before: Option<&[Vec3]>,
+        query: &Query,
+    ) -> Result<(), SearchError> {
+        self.gather(scene, Positions::now(x), query)?;
+        let begin = Instant::now();
+        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
+        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
+    fn vertex_face(&self) -> &[VertexFace] {
+        &self.narrow.vertex_face
+    }
+
+    fn edge_edge(&self) -> &[EdgeEdge] {
+        &self.narrow.edge_edge
+    }
+
+    fn stats(&self) -> &SearchStats {
+        &self.stats
+    }
+}
+
+impl ThreeStage {
+    fn find_body_pairs(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) {
+        self.boxes.clear();
+        for (state, body) in self.bodies.iter().zip(&scene.bodies) {
+            let bounds = state.bounds.unwrap_or(Aabb::EMPTY);
+            let half = 0.5 * query.reach + state.slack;
+            let half = half + if body.attributes.two_sided { 0.5 * body.attributes.thickness } else { 0.0 };
+            self.boxes.push(if bounds.is_empty() { bounds } else { bounds.grown(half) });
+        }
+        let depth = self.max_depth.unwrap_or(super::octree::MAX_DEPTH);
+        let pairs = &mut self.body_pairs;
+        self.octree.pairs_to_depth(&self.boxes, depth, |a, b| scene.may_meet(a, b), pairs);
+        self.stats.membership_tests = self.octree.counts.membership_tests;
+        self.stats.bodies_compared = self.octree.counts.pairs_compared;
+
+        let sorted = pairs.len();
+        for (a, body) in scene.bodies.iter().enumerate() {
+            let a = a as u32;
+            if body.attributes.self_contact && scene.may_meet(a, a) && !self.boxes[a as usize].is_empty() {
+                pairs.push([a, a]);
+            }
+            if !body.plane {
+                continue;
+            }
+            let facet = &scene.facets[body.facets.start as usize];
+            let end = at.end.unwrap_or(at.x);
+            for (b, bounds) in self.boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
+                self.stats.bodies_compared += 1;
+                // Boxes carry half the reach; the other half is added here.
+                let low = |x: &[Vec3]| {
+                    let (p, n) = (x[facet.nodes[0] as usize], facet.area_vector(x).normalize());
+                    let corner = |k: usize| if n[k] > 0.0 { bounds.lo[k] } else { bounds.hi[k] };
+                    n.dot(&(Vec3::new(corner(0), corner(1), corner(2)) - p))
+                };
+                let near = low(at.x).min(low(end)) <= 0.5 * query.reach;
+                // A turning plane sweeps more than its two ends.
+                let turned = at.end.is_some() && facet.area_vector(at.x) != facet.area_vector(end);
+                if (near || turned) && scene.may_meet(a, b as u32) {
+                    pairs.push([a.min(b as u32), a.max(b as u32)]);
+                }
+            }
+        }
+        if pairs.len() > sorted {
+            pairs.sort_unstable();
+        }
+        self.stats.body_pairs = pairs.len() as u64;
+    }
+
+    /// Carries over the candidates that still hold and marks the bodies of the others.
+    fn sort_out(&mut self, scene: &Scene, query: &Query) {
+        std::mem::swap(&mut self.candidates.groups, &mut self.old_groups);
+        std::mem::swap(&mut self.walked, &mut self.old_walked);
+        self.candidates.groups.clear();
+        self.walked.clear();
+        self.keep.clear();
+        self.bodies.iter_mut().for_each(|b| b.needed = false);
+
+        let mut old = 0;
+        for i in 0..self.body_pairs.len() {
+            let [a, b] = self.body_pairs[i];
+            while old < self.old_groups.len() && (self.old_groups[old].a, self.old_groups[old].b) < (a, b) {
+                old += 1;
+            }
+            let known = self.old_groups.get(old).filter(|g| (g.a, g.b) == (a, b));
+            let least = query.reach + scene.offset(a, b);
+            let (shift, strain) = self.motion(a, b);
+            let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
+            let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
+                let then = &self.old_walked[old];
+                let moved = if a == b {
+                    // Both ends of a pair are on the same body: its shift does not matter.
+                    strain - then.strain
+                } else {
+                    (shift - then.shift).norm() + (strain - then.strain)
+                };
+                least + moved <= then.radius
+            };
+            self.keep.push(holds);
+            if holds {
+                self.candidates.groups.push(self.old_groups[old]);
+                self.walked.push(self.old_walked[old]);
+                self.stats.body_pairs_kept += 1;
+            } else {
+                self.candidates.groups.push(Group { a, b, ..Group::default() });
+                let radius = self.radius(scene, a, b, least);
+                self.walked.push(Walked { radius, shift, strain, epoch });
+                self.bodies[a as usize].needed = true;
+                self.bodies[b as usize].needed = true;
+            }
+        }
+        self.compact();
+    }
+
+    /// Candidates of pairs that are gone or walked anew are garbage; it goes when it is half of all.
+    fn compact(&mut self) {
+        let used = self.candidates.count();
+        let c = &mut self.candidates;
+        if used == (0, 0, 0) {
+            c.vertex_face.clear();
+            c.edge_edge.clear();
+            c.face_face.clear();
+            // Empty parts must not point beyond the end.
+            for g in &mut c.groups {
+                *g = Group { a: g.a, b: g.b, ..Group::default() };
+            }
+            return;
+        }
+        let wasteful = |all: usize, used: usize| all > 2 * used + 1024;
+        if !(wasteful(c.vertex_face.len(), used.0)
+            || wasteful(c.edge_edge.len(), used.1)
+            || wasteful(c.face_face.len(), used.2))
+        {
+            return;
+        }
+        let spare = &mut self.spare;
+        spare.clear();
+        for g in &mut c.groups {
+            g.vertex_face = carry(&c.vertex_face, g.vertex_face, &mut spare.vertex_face);
+            g.edge_edge = carry(&c.edge_edge, g.edge_edge, &mut spare.edge_edge);
+            g.face_face = carry(&c.face_face, g.face_face, &mut spare.face_face);
+        }
+        std::mem::swap(&mut c.vertex_face, &mut spare.vertex_face);
+        std::mem::swap(&mut c.edge_edge, &mut spare.edge_edge);
+        std::mem::swap(&mut c.face_face, &mut spare.face_face);
+    }
+
+    /// Refits or builds the trees that the walks need.
+    fn prepare(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) {
+        let mut all = Aabb::EMPTY;
+        for b in self.boxes.iter().filter(|b| !b.is_empty()) {
+            all.add(&b.lo);
+            all.add(&b.hi);
+        }
+        if !all.is_empty() {
+            // Single precision is best near its origin; it follows the scene when that has left.
+            let centre = Vec3::from_fn(|k, _| 0.5 * (all.lo[k] + all.hi[k]));
+            if (centre - self.origin).amax() > 2.0 * all.longest() {
+                self.origin = centre;
+                self.bodies.iter_mut().for_each(|b| b.fresh = false);
+            }
+        }
+
+        let wants = self.needs(query);
+        let count = self.bodies.iter().filter(|b| b.needed).count();
+        let mut budget = count.div_ceil(REBUILT);
+        for body in self.bodies.iter_mut().filter(|b| b.needed && !b.fresh) {
+            let worn = body.nodes.is_worn() || body.edges.is_worn() || body.faces.is_worn();
+            body.rebuild = worn && budget > 0;
+            budget -= usize::from(body.rebuild);
+        }
+        let origin = self.origin;
+        let one = |state: &mut BodyState, body: &Body| {
+            (state.built, state.refitted, state.build_seconds, state.refit_seconds) = (0, 0, 0.0, 0.0);
+            if state.needed {
+                state.fit(scene, body, at, wants, &origin);
+            }
+        };
+        self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(4).for_each(|(s, b)| one(s, b));
+        for body in self.bodies.iter().filter(|b| b.needed) {
+            self.stats.trees_built += body.built;
+            self.stats.trees_refitted += body.refitted;
+        }
+    }
+
+    fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) {
+        // Tasks in the order of the pairs; large walks in several parts.
+        self.tasks.clear();
+        for (i, &[a, b]) in self.body_pairs.iter().enumerate() {
+            if self.keep[i] {
+                continue;
+            }
+            let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+            let [first, second] = passes(scene, a, b, query.pass);
+            let kinds = [
+                (Kind::NodesFaces, query.vertex_face && first, &p.nodes, &q.faces),
+                (Kind::FacesNodes, query.vertex_face && second, &q.nodes, &p.faces),
+                (Kind::Edges, query.edge_edge, &p.edges, &q.edges),
+                (Kind::Faces, query.face_face, &p.faces, &q.faces),
+            ];
+            let plane = scene.bodies[a as usize].plane || scene.bodies[b as usize].plane;
+            for (kind, wanted, s, t) in kinds {
+                if !wanted {
+                    continue;
+                }
+                let alone = plane || a == b && matches!(kind, Kind::Edges | Kind::Faces);
+                if alone || s.len() + t.len() < LARGE {
+                    self.tasks.push(Task { pair: i as u32, kind, start: [0, 0] });
+                    continue;
+                }
+                let r = radius32(self.walked[i].radius + p.pad + q.pad);
+                self.stats.box_tests += bvh::split_walk(s, t, r, PARTS, &mut self.starts);
+                self.tasks.extend(self.starts.iter().map(|&start| Task { pair: i as u32, kind, start }));
+            }
+        }
+
+        let context = Context {
+            scene,
+            bodies: &self.bodies,
+            pairs: &self.body_pairs,
+            walked: &self.walked,
+            swept,
+            raw_faces: self.raw_faces,
+        };
+        // Compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
+        let arch = pulp::Arch::new();
+        if rayon::current_num_threads() == 1 {
+            let c = &mut self.candidates;
+            let stats = &mut self.stats;
+            for task in &self.tasks {
+                let (tests, leaves) = arch.dispatch(|| {
+                    context.run(task, &mut c.vertex_face, &mut c.edge_edge, &mut c.face_face, &mut c.groups)
+                });
+                stats.box_tests += tests;
+                stats.leaf_pairs += leaves;
+            }
+            return;
+        }
+
+        let mut used = 0;
+        let (mut start, mut load) = (0, 0);
+        for (i, task) in self.tasks.iter().enumerate() {
+            let [a, b] = self.body_pairs[task.pair as usize];
+            let size = |b: u32| self.bodies[b as usize].faces.len() + self.bodies[b as usize].nodes.len();
+            load += (size(a) + size(b)).min(PIECE / 4) + 64;
+            if load >= PIECE || i + 1 == self.tasks.len() {
+                if used == self.pieces.len() {
+                    self.pieces.push(Piece::default());
+                }
+                self.pieces[used].tasks = start..i + 1;
+                (used, start, load) = (used + 1, i + 1, 0);
+            }
+        }
+        let tasks = &self.tasks;
+        self.pieces[..used].par_iter_mut().for_each(|piece| {
+            piece.vertex_face.clear();
+            piece.edge_edge.clear();
+            piece.face_face.clear();
+            piece.counts.clear();
+            (piece.tests, piece.leaves) = (0, 0);
+            for task in &tasks[piece.tasks.clone()] {
+                let out = (&mut piece.vertex_face, &mut piece.edge_edge, &mut piece.face_face);
+                let (count, tests, leaves) = arch.dispatch(|| context.find(task, out));
+                piece.counts.push(count);
+                piece.tests += tests;
+                piece.leaves += leaves;
+            }
+        });
+        let c = &mut self.candidates;
+        for piece in &self.pieces[..used] {
+            self.stats.box_tests += piece.tests;
+            self.stats.leaf_pairs += piece.leaves;
+            let mut done = [0, 0, 0];
+            for (task, &count) in tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
+                let group = &mut c.groups[task.pair as usize];
+                let (from, to, part, k) = match task.kind {
+                    Kind::NodesFaces | Kind::FacesNodes => {
+                        (&piece.vertex_face, &mut c.vertex_face, &mut group.vertex_face, 0)
+                    }
+                    Kind::Edges => (&piece.edge_edge, &mut c.edge_edge, &mut group.edge_edge, 1),
+                    Kind::Faces => (&piece.face_face, &mut c.face_face, &mut group.face_face, 2),
+                };
+                let new = &from[done[k]..done[k] + count as usize];
+                done[k] += count as usize;
+                extend(part, to, new);
+            }
+        }
+    }
+}
+
+/// Appends candidates to the part that ends with the array.
+fn extend(part: &mut Part, all: &mut Vec<[u32; 2]>, new: &[[u32; 2]]) {
+    if part.is_empty() {
+        part.from = all.len() as u32;
+    }
+    all.extend_from_slice(new);
+    part.to = all.len() as u32;
+}
+
+fn carry(from: &[[u32; 2]], part: Part, to: &mut Vec<[u32; 2]>) -> Part {
+    let start = to.len() as u32;
+    to.extend_from_slice(part.of(from));
+    Part { from: start, to: to.len() as u32 }
+}
+
+/// Rounds a radius up, with room for the rounding of a difference of two coordinates.
+fn radius32(r: f64) -> f32 {
+    ((r * (1.0 + 1e-6)) as f32).next_up()
+}
+
+/// What a walk reads.
+struct Context<'a> {
+    scene: &'a Scene,
+    bodies: &'a [BodyState],
+    pairs: &'a [[u32; 2]],
+    walked: &'a [Walked],
+    swept: bool,
+    raw_faces: bool,
+}
+
+type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>);
+
+impl Context<'_> {
+    /// Runs a task straight into the arrays of all candidates.
+    #[inline(always)]
+    fn run(
+        &self,
+        task: &Task,
+        vertex_face: &mut Vec<[u32; 2]>,
+        edge_edge: &mut Vec<[u32; 2]>,
+        face_face: &mut Vec<[u32; 2]>,
+        groups: &mut [Group],
+    ) -> (u64, u64) {
+        let before = [vertex_face.len(), edge_edge.len(), face_face.len()];
+        let (_, tests, leaves) = self.find(task, (vertex_face, edge_edge, face_face));
+        let group = &mut groups[task.pair as usize];
+        let (part, k, to) = match task.kind {
+            Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, 0, vertex_face.len()),
+            Kind::Edges => (&mut group.edge_edge, 1, edge_edge.len()),
+            Kind::Faces => (&mut group.face_face, 2, face_face.len()),
+        };
+        if part.is_empty() {
+            part.from = before[k] as u32;
+        }
+        part.to = to as u32;
+        (tests, leaves)
+    }
+
+    /// Runs a task; returns candidates, box tests and near leaves.
+    #[inline(always)]
+    fn find(&self, task: &Task, (vf, ee, ff): Lists<'_>) -> (u32, u64, u64) {
+        let [a, b] = self.pairs[task.pair as usize];
+        let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+        let (scene, swept) = (self.scene, self.swept);
+        let (first, second) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
+        let r = radius32(self.walked[task.pair as usize].radius + p.pad + q.pad);
+        // Only features of one body, or of bodies glued node on node, can exclude each other.
+        let careful = a == b || first.shares_nodes && second.shares_nodes;
+        let mut leaves: usize = 0;
+        let before = (vf.len(), ee.len(), ff.len());
+        let tests = match task.kind {
+            Kind::NodesFaces | Kind::FacesNodes => {
+                let swap = task.kind == Kind::FacesNodes;
+                let (nodes, faces, master) = if swap { (q, p, first) } else { (p, q, second) };
+                if master.plane {
+                    // Every node below the plane counts, however deep.
+                    let facet = master.facets.start;
+                    faces.near_plane(&nodes.nodes, r, |slot| {
+                        leaves += 1;
+                        vf.push([scene.slots[slot as usize], facet]);
+                    })
+                } else {
+                    from(&nodes.nodes, &faces.faces, task.start, r, |pairs| {
+                        leaves += pairs.len();
+                        let named = pairs.iter().map(|&[slot, face]| [scene.slots[slot as usize], face]);
+                        if careful {
+                            vf.extend(named.filter(|&[k, f]| !scene.excludes_vertex_face(k, f, swept)));
+                        } else {
+                            vf.extend(named);
+                        }
+                    })
+                }
+            }
+            Kind::Edges => {
+                let found = |pairs: &[[u32; 2]]| {
+                    leaves += pairs.len();
+                    if careful {
+                        let fits = |&&[e, f]: &&[u32; 2]| !scene.excludes_edge_edge(e, f, swept);
+                        ee.extend(pairs.iter().filter(fits).map(|&[e, f]| [e.min(f), e.max(f)]));
+                    } else {
+                        ee.extend_from_slice(pairs);
+                    }
+                };
+                if a == b {
+                    bvh::walk_self(&p.edges, r, found)
+                } else {
+                    from(&p.edges, &q.edges, task.start, r, found)
+                }
+            }
+            Kind::Faces => {
+                let found = |pairs: &[[u32; 2]]| {
+                    leaves += pairs.len();
+                    if careful && !self.raw_faces {
+                        let fits = |&&[f, g]: &&[u32; 2]| !scene.excludes_face_face(f, g, swept);
+                        ff.extend(pairs.iter().filter(fits).map(|&[f, g]| [f.min(g), f.max(g)]));
+                    } else {
+                        ff.extend_from_slice(pairs);
+                    }
+                };
+                if a == b {
+                    bvh::walk_self(&p.faces, r, found)
+                } else {
+                    from(&p.faces, &q.faces, task.start, r, found)
+                }
+            }
+        };
+        let count = (vf.len() - before.0) + (ee.len() - before.1) + (ff.len() - before.2);
+        (count as u32, tests, leaves as u64)
+    }
+}
+
+/// Walks from a start; the roots are compared first.
+#[inline(always)]
+fn from(a: &Tree, b: &Tree, start: NodePair, r: f32, found: impl FnMut(&[[u32; 2]])) -> u64 {
+    if start == [0, 0] {
+        if !bvh::roots_near(a, b, r) {
+            return 1;
+        }
+        return 1 + bvh::walk(a, b, start, r, found);
+    }
+    bvh::walk(a, b, start, r, found)
+}
+
+impl BodyState {
+    /// Box, shift and strain against the fitted positions.
+    fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
+        let end = at.end.unwrap_or(at.x);
+        let swept = usize::from(at.end.is_some());
+        if body.plane {
+            return self.measure_plane(scene, body, at.x, end);
+        }
+        if body.attributes.at_rest && self.bounds.is_some() {
+            return;
+        }
+        let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
+        let known = self.fitted[0].len() == slots.len() && self.fitted[swept].len() == slots.len();
+
+        // The shift of a few nodes stands for that of all: any choice is right, a good one is small.
+        let mut shift = Vec3::zeros();
+        if known && !slots.is_empty() {
+            let samples = slots.len().min(4);
+            for k in 0..samples {
+                let i = k * (slots.len() - 1) / samples.max(2).saturating_sub(1);
+                shift += at.x[slots[i] as usize] - self.fitted[0][i];
+            }
+            shift /= samples as f64;
+        }
+        let mut bounds = Aabb::EMPTY;
+        let mut strain = 0.0;
+        let mut nowhere = 0.0;
+        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
+            let fitted = &self.fitted[k][..];
+            for (i, &node) in slots.iter().enumerate() {
+                let p = &x[node as usize];
+                bounds.add(&[p.x, p.y, p.z]);
+                nowhere += 0.0 * (p.x + p.y + p.z);
+                if known {
+                    let d = (p - fitted[i] - shift).norm_squared();
+                    strain = if d > strain { d } else { strain };
+                }
+            }
+        }
+        let strain = f64::sqrt(strain);
+        self.finite = nowhere == 0.0;
+        if known {
+            self.step_shift = shift - self.new_shift;
+            self.step_strain = (strain - self.new_strain).abs();
+            self.fresh &= shift == Vec3::zeros() && strain == 0.0;
+            (self.new_shift, self.new_strain) = (shift, strain);
+        } else {
+            // A first look: whatever was known is not.
+            self.epoch += 1;
+            self.fresh = false;
+            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        }
+        let farthest = bounds.lo.iter().chain(&bounds.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
+        self.slack = if bounds.is_empty() { 0.0 } else { 1e-14 * farthest };
+        self.bounds = Some(bounds);
+    }
+
+    /// A plane has no box. It has moved by the shift of its point, unless it has turned.
+    fn measure_plane(&mut self, scene: &Scene, body: &Body, x: &[Vec3], end: &[Vec3]) {
+        let facet = &scene.facets[body.facets.start as usize];
+        let at = |x: &[Vec3]| [x[facet.nodes[0] as usize], facet.area_vector(x)];
+        let (start, end) = (at(x), at(end));
+        self.finite = start.iter().chain(&end).all(|v| v.iter().all(|c| c.is_finite()));
+        let same = self.fitted[0].len() == 2
+            && self.fitted[0][1] == start[1]
+            && self.fitted[1][1] == end[1]
+            && start[1] == end[1];
+        if same {
+            let shift = start[0] - self.fitted[0][0];
+            let other = end[0] - self.fitted[1][0];
+            self.step_shift = shift - self.new_shift;
+            self.new_shift = shift;
+            self.new_strain = (other - shift).norm();
+        } else {
+            self.epoch += 1;
+            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        }
+        self.fresh = false;
+        self.bounds = Some(Aabb::EMPTY);
+    }
+
+    /// Brings boxes to the present positions, which become the fitted ones.
+    fn fit(&mut self, scene: &Scene, body: &Body, at: Positions<'_>, wants: [bool; 3], origin: &Vec3) {
+        let end = at.end.unwrap_or(at.x);
+        let swept = usize::from(at.end.is_some());
+        self.shift += self.new_shift;
+        self.strain += self.new_strain;
+        (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        if body.plane {
+            let facet = &scene.facets[body.facets.start as usize];
+            for (k, x) in [at.x, end].into_iter().enumerate() {
+                let p = x[facet.nodes[0] as usize];
+                self.fitted[k].clear();
+                self.fitted[k].extend([p, facet.area_vector(x)]);
+                let n = facet.area_vector(x).normalize();
+                let height = n.dot(&(p - origin));
+                self.points[k].clear();
+                self.points[k].extend([[n.x as f32, n.y as f32, n.z as f32], [height as f32, 0.0, 0.0]]);
+            }
+            return;
+        }
+        let missing = wants[0] && self.nodes.is_empty()
+            || wants[1] && self.edges.is_empty() && !body.edges.is_empty()
+            || wants[2] && self.faces.is_empty();
+        if self.fresh && !missing {
+            return;
+        }
+        let begin = Instant::now();
+        let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
+        let mut largest: f64 = 0.0;
+        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
+            self.fitted[k].clear();
+            self.points[k].clear();
+            for &node in slots {
+                let p = x[node as usize];
+                let d = p - origin;
+                largest = largest.max(d.amax());
+                self.fitted[k].push(p);
+                self.points[k].push([d.x as f32, d.y as f32, d.z as f32]);
+            }
+        }
+        // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
+        self.pad = f64::from(f32::EPSILON) * largest + self.slack;
+
+        let first = body.slots.start;
+        let (now, then) = (&self.points[0][..], &self.points[swept][..]);
+        let at_slot = |s: u32| {
+            let p = now[(s - first) as usize];
+            let b = Box32 { lo: p, hi: p };
+            if swept == 0 {
+                return b;
+            }
+            let q = then[(s - first) as usize];
+            b.union(&Box32 { lo: q, hi: q })
+        };
+        let of_edge = |e: u32| {
+            let [i, j] = scene.edge_slots[e as usize];
+            at_slot(i).union(&at_slot(j))
+        };
+        let of_face = |f: u32| {
+            let [i, j, k, l] = scene.facet_slots[f as usize];
+            at_slot(i).union(&at_slot(j)).union(&at_slot(k)).union(&at_slot(l))
+        };
+        if missing || self.rebuild {
+            let space = &mut self.space;
+            if wants[0] {
+                self.nodes.build(first, slots.len(), space, at_slot);
+            }
+            if wants[1] {
+                self.edges.build(body.edges.start, body.edges.len(), space, of_edge);
+            }
+            if wants[2] {
+                self.faces.build(body.facets.start, body.facets.len(), space, of_face);
+            }
+            self.built = wants.iter().filter(|w| **w).count() as u64;
+            self.build_seconds = begin.elapsed().as_secs_f64();
+            self.rebuild = false;
+        } else {
+            if wants[0] {
+                self.nodes.refit(at_slot);
+            }
+            if wants[1] {
+                self.edges.refit(of_edge);
+            }
+            if wants[2] {
+                self.faces.refit(of_face);
+            }
+            self.refitted = wants.iter().filter(|w| **w).count() as u64;
+            self.refit_seconds = begin.elapsed().as_secs_f64();
+        }
+        self.fresh = true;
+    }
+
+    /// Nodes of `tree` below this plane or within `r` of it; returns the number of boxes tested.
+    fn near_plane(&self, tree: &Tree, r: f32, found: impl FnMut(u32)) -> u64 {
+        let mut tests = 0;
+        let [start, end] = &self.points;
+        // A plane that turns during the step sweeps more than its two ends: everything counts.
+        let turns = start[0] != end[0];
+        let low = |b: &Box32, plane: &[[f32; 3]]| {
+            let ([n, [height, ..]], mut sum) = ([plane[0], plane[1]], -plane[1][0]);
+            for k in 0..3 {
+                sum += n[k] * if n[k] > 0.0 { b.lo[k] } else { b.hi[k] };
+            }
+            let size = (0..3).map(|k| b.lo[k].abs().max(b.hi[k].abs())).fold(height.abs(), f32::max);
+            sum - 2e-6 * size
+        };
+        let near = |b: &Box32| {
+            tests += 1;
+            turns || low(b, start) <= r || low(b, end) <= r
+        };
+        tree.visit(near, found);
+        tests
+    }
+}
