@@ -22,6 +22,7 @@ pub mod cells;
 pub mod check;
 pub mod classic;
 pub mod closest_point;
+pub mod friction;
 pub mod inclusion;
 pub mod obstacle;
 pub mod octree;
