@@ -12,4 +12,5 @@ pub mod model;
 pub mod method;
 pub mod run;
 pub mod output;
+pub mod look;
 pub mod cases;

@@ -16,6 +16,8 @@ pub mod solid;
 pub mod stable_step;
 pub mod tangent;
 pub mod tet4;
+#[cfg(test)]
+mod tests;
 pub mod tri3;
 
 use crate::math::Vec3;
@@ -129,7 +131,8 @@ pub trait Block: Send + Sync {
         scratch: &mut Scratch,
         forces: &mut [Vec3],
     ) -> Pass;
-    /// det F of every point of one element, for the message about a failure.
+    /// Smallest det F of the points of one element, for the message about a failure: not a number where the state
+    /// has none, infinite for a law of small strains, which does not care.
     fn smallest_det_f(&self, element: usize, positions: Positions) -> f64;
     /// `∂f/∂x` of one element, row by row, three rows a node; `out` has (3 N)² entries.
     fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]);

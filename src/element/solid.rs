@@ -6,10 +6,10 @@
 
 use super::patch::{Patches, Record, Scratch};
 use super::{Block, Element, Pass, PointState, PointStress, Positions, stable_step, tangent};
-use crate::material::{Material, cauchy_stress, von_mises};
-use crate::math::lane::{Count, Lane, MAX_WIDTH, Simd};
+use crate::material::{Material, von_mises};
+use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch, dispatch_rarely};
 use crate::math::tensor::{
-    Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
+    INDEX, Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
     plus_identity, scale, small_strain,
 };
 use crate::math::{Mat3, Vec3};
@@ -74,24 +74,38 @@ impl<E: Element, M: Material> Solid<E, M> {
             steps: Vec::new(),
             element: PhantomData,
         };
-        block.steps = stable_step::of_block(&block, reference);
+        let rest = stable_step::AtRest {
+            connectivity: &block.connectivity,
+            density: block.law.density(),
+            tangent: block.law.tangent(&[0.0; 6], &[0.0; MAX_STATE][..M::STATE]),
+            hourglass,
+        };
+        block.steps = stable_step::of_block::<E>(&rest, reference);
         block
     }
 
+    #[cfg(test)]
     pub(super) fn law(&self) -> &M {
         &self.law
     }
-    pub(super) fn hourglass_stiffness(&self) -> f64 {
-        self.hourglass
+
+    /// Energy and forces of one element on plain numbers.
+    #[cfg(test)]
+    pub(super) fn scalar_kernel(&self, element: usize, positions: Positions) -> (f64, E::Nodal<f64>) {
+        let reference = self.gather_one(element, |n| positions.reference[n]);
+        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
+        let mut state = [0.0; MAX_STATE];
+        let answer = self.kernel::<f64, false>(&reference, &u, &mut state[..E::POINTS * M::STATE]);
+        (answer.energy, answer.force)
     }
 
-    pub(super) fn nodes(&self, element: usize) -> &[u32] {
+    fn nodes(&self, element: usize) -> &[u32] {
         let n = E::KIND.nodes();
         &self.connectivity[element * n..(element + 1) * n]
     }
 
     /// Nodal vectors of one element as a single lane.
-    pub(super) fn gather_one(&self, element: usize, field: impl Fn(usize) -> Vec3) -> E::Nodal<f64> {
+    fn gather_one(&self, element: usize, field: impl Fn(usize) -> Vec3) -> E::Nodal<f64> {
         let mut out = E::nodal(0.0);
         for (row, &n) in out.as_mut().iter_mut().zip(self.nodes(element)) {
             *row = field(n as usize).into();
@@ -179,7 +193,7 @@ impl<E: Element, M: Material> Solid<E, M> {
     }
 }
 
-/// One force pass, as `pulp` wants it: with the instruction set as a type.
+/// One force pass over a patch.
 struct PatchPass<'a, E, M, const STEP: bool> {
     block: &'a Solid<E, M>,
     patch: usize,
@@ -189,18 +203,18 @@ struct PatchPass<'a, E, M, const STEP: bool> {
     forces: &'a mut [Vec3],
 }
 
-impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_, E, M, STEP> {
+impl<E: Element, M: Material, const STEP: bool> OnLanes for PatchPass<'_, E, M, STEP> {
     type Output = Pass;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, simd: S) -> Pass {
+    fn run<L: Lane>(self, token: L::Token) -> Pass {
         let block = self.block;
-        let (nodes, width) = (E::KIND.nodes(), Simd::<S>::WIDTH);
+        let (nodes, width) = (E::KIND.nodes(), L::WIDTH);
         let range = block.patches.range(self.patch);
         let local = block.patches.local(self.patch);
         let per_element = E::POINTS * M::STATE;
         let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
-        let zero = Simd::<S>::splat(simd, 0.0);
+        let zero = L::splat(token, 0.0);
         let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
         let mut state = [zero; MAX_STATE];
         let mut buffer = [[0.0; MAX_WIDTH]; 8];
@@ -215,8 +229,8 @@ impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_,
                     }
                 }
                 for i in 0..3 {
-                    reference.as_mut()[a][i] = Simd::load(simd, &buffer[i]);
-                    displacement.as_mut()[a][i] = Simd::load(simd, &buffer[4 + i]);
+                    reference.as_mut()[a][i] = L::load(token, &buffer[i]);
+                    displacement.as_mut()[a][i] = L::load(token, &buffer[4 + i]);
                 }
             }
             let valid = width.min(range.len() - first);
@@ -224,9 +238,9 @@ impl<E: Element, M: Material, const STEP: bool> pulp::WithSimd for PatchPass<'_,
                 for (l, to) in column[..width].iter_mut().enumerate() {
                     *to = self.old[(first + l.min(valid - 1)) * per_element + k];
                 }
-                *x = Simd::load(simd, &column);
+                *x = L::load(token, &column);
             }
-            let answer = block.kernel::<Simd<S>, STEP>(&reference, &displacement, &mut state[..per_element]);
+            let answer = block.kernel::<L, STEP>(&reference, &displacement, &mut state[..per_element]);
             for (k, x) in state[..per_element].iter().enumerate() {
                 x.store(&mut column);
                 for l in 0..valid {
@@ -300,12 +314,11 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);
-        let arch = pulp::Arch::new();
-        let (block, records) = (self, &records[..]);
+        let block = self;
         if measure_step {
-            arch.dispatch(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
+            dispatch_rarely(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
         } else {
-            arch.dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
+            dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
         }
     }
 
@@ -313,19 +326,26 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         let shape = E::shape(&self.gather_one(element, |n| positions.reference[n]));
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
         let gradient = E::gradient(&shape, &u);
-        (0..E::POINTS)
-            .map(|q| {
-                let h = self.point_kinematics(&shape, &gradient, q).1;
-                (Mat3::identity() + Mat3::from_fn(|i, j| h[i][j])).determinant()
-            })
-            .fold(f64::INFINITY, |a, b| if b.is_nan() { b } else { a.min(b) })
+        let mut smallest = f64::INFINITY;
+        for q in 0..E::POINTS {
+            let (strain, h, _) = self.point_kinematics(&shape, &gradient, q);
+            let mut state = [0.0; MAX_STATE];
+            let det_f = (Mat3::identity() + to_mat3(&h)).determinant();
+            if !(det_f.is_finite() && self.law.respond(&strain, &mut state[..M::STATE]).0.is_finite()) {
+                return f64::NAN;
+            }
+            if !M::SMALL_STRAIN {
+                smallest = smallest.min(det_f);
+            }
+        }
+        smallest
     }
 
     fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]) {
         let reference = self.gather_one(element, |n| positions.reference[n]);
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
         let size = 3 * E::KIND.nodes();
-        let k = tangent::of_element::<E, M, f64>(self, &reference, &u);
+        let k = tangent::of_element::<E, M>(&self.law, self.hourglass, &reference, &u);
         for (to, from) in out.chunks_exact_mut(size).zip(&k) {
             for (to, from) in to.iter_mut().zip(from) {
                 *to = from * self.section;
@@ -335,7 +355,8 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
 
     fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {
         for e in 0..self.len() {
-            for (&n, m) in self.nodes(e).iter().zip(self.lumped_mass(e, reference)) {
+            let nodes = self.nodes(e);
+            for (&n, m) in nodes.iter().zip(lumped_mass::<E>(nodes, reference, self.law.density())) {
                 out[n as usize] += m * self.section;
             }
         }
@@ -344,7 +365,7 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     fn consistent_mass(&self, element: usize, reference: &[Vec3], out: &mut [f64]) {
         let nodes = E::KIND.nodes();
         out.fill(0.0);
-        for (volume, n) in self.mass_points(element, reference) {
+        for (volume, n) in mass_points::<E>(self.nodes(element), reference) {
             for a in 0..nodes {
                 for b in 0..nodes {
                     out[a * nodes + b] += self.law.density() * self.section * volume * n[a] * n[b];
@@ -354,7 +375,8 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     }
 
     fn volume(&self, element: usize, reference: &[Vec3]) -> f64 {
-        self.section * self.mass_points(element, reference).map(|(volume, _)| volume).sum::<f64>()
+        let points = mass_points::<E>(self.nodes(element), reference);
+        self.section * points.map(|(volume, _)| volume).sum::<f64>()
     }
 
     fn stable_steps(&self) -> &[f64] {
@@ -368,9 +390,18 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         let mut state = [0.0; MAX_STATE];
         for q in 0..E::POINTS {
             let (strain, h, volume) = self.point_kinematics(&shape, &gradient, q);
-            let s = self.law.respond(&strain, &mut state[q * M::STATE..(q + 1) * M::STATE]).1;
-            let f = Mat3::identity() + Mat3::from_fn(|i, j| h[i][j]);
-            let cauchy = if M::SMALL_STRAIN { s } else { cauchy_stress(&f, &s) };
+            let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
+            let full_strain = self.law.full_strain(&strain, point_state);
+            let s = self.law.respond(&strain, point_state).1;
+            let cauchy = if M::SMALL_STRAIN {
+                s
+            } else {
+                // F S Fᵀ / J, where J counts the stretch across a plate or bar that F does not have
+                let (f, s) = (Mat3::identity() + to_mat3(&h), to_mat3(&full(&s)));
+                let c = Mat3::identity() + 2.0 * to_mat3(&full(&full_strain));
+                let sigma = f * s * f.transpose() / c.determinant().sqrt();
+                INDEX.map(|(i, j)| sigma[(i, j)])
+            };
             visit(PointStress { cauchy, von_mises: von_mises(&cauchy), volume });
         }
     }
@@ -396,30 +427,31 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     }
 }
 
-impl<E: Element, M: Material> Solid<E, M> {
-    /// Volume (without the section) and shape functions at the points that integrate mass.
-    fn mass_points(&self, element: usize, reference: &[Vec3]) -> impl Iterator<Item = (f64, Vec<f64>)> {
-        let nodes = self.nodes(element);
-        E::mass_points().into_iter().map(move |(weight, n, derivatives)| {
-            let mut j = Mat3::zeros();
-            for (&node, d) in nodes.iter().zip(&derivatives) {
-                j += reference[node as usize] * d.transpose();
-            }
-            for i in E::KIND.dimension()..3 {
-                j[(i, i)] = 1.0;
-            }
-            (weight * j.determinant(), n)
-        })
-    }
+fn to_mat3(a: &Matrix<f64>) -> Mat3 {
+    Mat3::from_fn(|i, j| a[i][j])
+}
 
-    /// Row sums of the consistent mass, without the section.
-    pub(super) fn lumped_mass(&self, element: usize, reference: &[Vec3]) -> [f64; 8] {
-        let mut mass = [0.0; 8];
-        for (volume, n) in self.mass_points(element, reference) {
-            for (m, n) in mass.iter_mut().zip(n) {
-                *m += self.law.density() * volume * n;
-            }
+/// Volume (without the section) and shape functions at the points that integrate mass.
+fn mass_points<E: Element>(nodes: &[u32], reference: &[Vec3]) -> impl Iterator<Item = (f64, Vec<f64>)> {
+    E::mass_points().into_iter().map(move |(weight, n, derivatives)| {
+        let mut j = Mat3::zeros();
+        for (&node, d) in nodes.iter().zip(&derivatives) {
+            j += reference[node as usize] * d.transpose();
         }
-        mass
+        for i in E::KIND.dimension()..3 {
+            j[(i, i)] = 1.0;
+        }
+        (weight * j.determinant(), n)
+    })
+}
+
+/// Row sums of the consistent mass of one element, without the section.
+pub(super) fn lumped_mass<E: Element>(nodes: &[u32], reference: &[Vec3], density: f64) -> [f64; 8] {
+    let mut mass = [0.0; 8];
+    for (volume, n) in mass_points::<E>(nodes, reference) {
+        for (m, n) in mass.iter_mut().zip(n) {
+            *m += density * volume * n;
+        }
     }
+    mass
 }

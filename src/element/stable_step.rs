@@ -7,51 +7,73 @@
 //! grows: by squaring four times, p = 16, an m-fold largest eigenvalue is overestimated by m^{1/32} at least
 //! and (3N)^{1/32} at most, 2 to 10 % of ω² at worst, half of that in the step. No iteration that may not have converged,
 //! and no estimate from below.
+//!
+//! Of the law only the stiffness at rest matters, so this is compiled once per element and not once per law.
 
 use super::Element;
-use super::solid::Solid;
-use super::tangent::SIZE;
-use super::{Block, tangent};
-use crate::material::Material;
+use super::solid::lumped_mass;
+use super::tangent::{self, SIZE};
 use crate::math::Vec3;
-use crate::math::lane::{Lane, MAX_WIDTH, Simd};
+use crate::math::lane::{Lane, MAX_WIDTH, OnLanes, dispatch_rarely};
+use crate::math::tensor::{AT, Sym};
 use rayon::prelude::*;
+use std::marker::PhantomData;
 
 const SQUARINGS: usize = 4;
 
+/// What elements resist with in their reference shape.
+pub(super) struct AtRest<'a> {
+    /// Global node ids of the elements.
+    pub connectivity: &'a [u32],
+    /// [kg/m³]
+    pub density: f64,
+    /// Tangent of the law at zero strain.
+    pub tangent: [Sym<f64>; 6],
+    /// Stiffness against hourglass modes [Pa].
+    pub hourglass: f64,
+}
+
 /// Stable step [s] of every element in its reference shape.
-pub(super) fn of_block<E: Element, M: Material>(block: &Solid<E, M>, reference: &[Vec3]) -> Vec<f64> {
-    let mut steps = vec![0.0; block.len()];
-    let arch = pulp::Arch::new();
+pub(super) fn of_block<E: Element>(rest: &AtRest, reference: &[Vec3]) -> Vec<f64> {
+    let mut steps = vec![0.0; rest.connectivity.len() / E::KIND.nodes()];
     steps.par_chunks_mut(MAX_WIDTH).enumerate().for_each(|(chunk, out)| {
-        arch.dispatch(Batch { block, reference, first: chunk * MAX_WIDTH, out });
+        let first = chunk * MAX_WIDTH;
+        dispatch_rarely(Batch { rest, reference, first, out, element: PhantomData::<E> });
     });
     steps
 }
 
-struct Batch<'a, E, M> {
-    block: &'a Solid<E, M>,
+struct Batch<'a, E> {
+    rest: &'a AtRest<'a>,
     reference: &'a [Vec3],
     first: usize,
     out: &'a mut [f64],
+    element: PhantomData<E>,
 }
 
-impl<E: Element, M: Material> pulp::WithSimd for Batch<'_, E, M> {
+impl<E: Element> OnLanes for Batch<'_, E> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, simd: S) {
-        let width = Simd::<S>::WIDTH;
+    fn run<L: Lane>(self, token: L::Token) {
+        let width = L::WIDTH;
         let nodes = E::KIND.nodes();
-        let zero = Simd::<S>::splat(simd, 0.0);
+        let zero = L::splat(token, 0.0);
+        let mut moduli = [[zero; 9]; 9];
+        for (ij, row) in moduli.iter_mut().enumerate() {
+            for (kl, x) in row.iter_mut().enumerate() {
+                *x = zero.of(self.rest.tangent[AT[ij / 3][ij % 3]][AT[kl / 3][kl % 3]]);
+            }
+        }
         for begin in (0..self.out.len()).step_by(width) {
             let count = width.min(self.out.len() - begin);
             let mut x = [[[0.0; MAX_WIDTH]; 3]; 8];
             let mut root = [[0.0; MAX_WIDTH]; 8];
             for l in 0..width {
                 let element = self.first + begin + l.min(count - 1);
-                let mass = self.block.lumped_mass(element, self.reference);
-                for (a, &n) in self.block.nodes(element).iter().enumerate() {
+                let ids = &self.rest.connectivity[element * nodes..(element + 1) * nodes];
+                let mass = lumped_mass::<E>(ids, self.reference, self.rest.density);
+                for (a, &n) in ids.iter().enumerate() {
                     for i in 0..3 {
                         x[a][i][l] = self.reference[n as usize][i];
                     }
@@ -60,13 +82,20 @@ impl<E: Element, M: Material> pulp::WithSimd for Batch<'_, E, M> {
             }
             let mut reference = E::nodal(zero);
             for (to, from) in reference.as_mut().iter_mut().zip(&x) {
-                *to = [Simd::load(simd, &from[0]), Simd::load(simd, &from[1]), Simd::load(simd, &from[2])];
+                *to = [L::load(token, &from[0]), L::load(token, &from[1]), L::load(token, &from[2])];
             }
-            let mut a = tangent::of_element::<E, M, Simd<S>>(self.block, &reference, &E::nodal(zero));
+            let shape = E::shape(&reference);
+            let mut a = [[zero; SIZE]; SIZE];
+            for q in 0..E::POINTS {
+                tangent::add_point::<E, L>(&shape, q, &moduli, &mut a);
+            }
+            if E::HOURGLASS {
+                tangent::add_hourglass::<E, L>(&reference, &shape, self.rest.hourglass, &mut a);
+            }
             for (row, root_a) in a.chunks_exact_mut(3).zip(&root) {
                 for row in row {
                     for (entries, root_b) in row.chunks_exact_mut(3).zip(&root) {
-                        let factor = Simd::load(simd, root_a) * Simd::load(simd, root_b);
+                        let factor = L::load(token, root_a) * L::load(token, root_b);
                         for x in entries {
                             *x = *x * factor;
                         }

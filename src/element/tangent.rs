@@ -4,10 +4,10 @@
 //! A = ∂P/∂F,  A_iJkL = F_iM D_MJNL F_kN + δ_ik S_JL        K_ai,bk = Σ_q w det J  Nₐ,J A_iJkL N_b,L
 //! ```
 //!
-//! Written on lanes because the stable steps of a whole block need one per element.
+//! Assembly is written on lanes because the stable steps of a whole block need one tangent per element.
 
 use super::Element;
-use super::solid::{MAX_STATE, Solid};
+use super::solid::MAX_STATE;
 use crate::material::Material;
 use crate::math::lane::Lane;
 use crate::math::tensor::{
@@ -17,70 +17,90 @@ use crate::math::tensor::{
 /// Largest number of unknowns of an element.
 pub(super) const SIZE: usize = 24;
 
-/// The tangent of an element (or a batch), section aside; the first 3N rows and columns are in use.
-#[inline(always)]
-pub(super) fn of_element<E: Element, M: Material, L: Lane>(
-    block: &Solid<E, M>,
-    reference: &E::Nodal<L>,
-    displacement: &E::Nodal<L>,
-) -> [[L; SIZE]; SIZE] {
-    let like = reference.as_ref()[0][0];
-    let nodes = E::KIND.nodes();
+/// The tangent of one element, section aside; the first 3N rows and columns are in use.
+pub(super) fn of_element<E: Element, M: Material>(
+    law: &M,
+    hourglass: f64,
+    reference: &E::Nodal<f64>,
+    displacement: &E::Nodal<f64>,
+) -> [[f64; SIZE]; SIZE] {
     let shape = E::shape(reference);
     let gradient = E::gradient(&shape, displacement);
-    let mut k = [[like.of(0.0); SIZE]; SIZE];
+    let mut k = [[0.0; SIZE]; SIZE];
     for q in 0..E::POINTS {
         let j = E::jacobian(&shape, q);
         let c = cofactor(&j);
-        let det_j = dot(j[0], c[0]);
-        let inverse_transposed = scale(&c, like.of(1.0) / det_j);
-        let h = mul_transposed(&E::at(&gradient, q), &inverse_transposed);
-        // ∇Nₐ = J⁻ᵀ ∂Nₐ/∂ξ
-        let mut unit = E::zero(like);
-        E::add(&mut unit, q, &inverse_transposed);
-        let slopes = E::spread(&shape, &unit);
-        let moduli = moduli(block.law(), &h);
-        let volume = det_j * E::weight(q);
-        for b in 0..nodes {
-            // t[iJ][k] = A_iJkL N_b,L
-            let slope = slopes.as_ref()[b];
-            let slope = [slope[0] * volume, slope[1] * volume, slope[2] * volume];
-            let mut t = [[like; 3]; 9];
-            for (t, a) in t.iter_mut().zip(&moduli) {
-                for l in 0..3 {
-                    t[l] = dot([a[3 * l], a[3 * l + 1], a[3 * l + 2]], slope);
-                }
-            }
-            for (a, slope) in slopes.as_ref().iter().enumerate() {
-                for i in 0..3 {
-                    for l in 0..3 {
-                        k[3 * a + i][3 * b + l] +=
-                            dot([t[3 * i][l], t[3 * i + 1][l], t[3 * i + 2][l]], *slope);
-                    }
-                }
-            }
-        }
+        let h = scale(&mul_transposed(&E::at(&gradient, q), &c), 1.0 / dot(j[0], c[0]));
+        add_point::<E, f64>(&shape, q, &moduli(law, &h), &mut k);
     }
     if E::HOURGLASS {
-        // The hourglass force is linear in u and the same in each direction: its tangent comes column by column.
-        for b in 0..nodes {
-            let mut unit = E::nodal(like.of(0.0));
-            unit.as_mut()[b] = [like.of(1.0); 3];
-            let force = E::hourglass(reference, &shape, &unit, block.hourglass_stiffness()).1;
-            for (a, f) in force.as_ref().iter().enumerate() {
-                for i in 0..3 {
-                    k[3 * a + i][3 * b + i] += f[i];
-                }
-            }
-        }
+        add_hourglass::<E, f64>(reference, &shape, hourglass, &mut k);
     }
     k
 }
 
-/// `A[iJ][kL]` at one point.
+/// Adds what point `q` with moduli `A[iJ][kL]` contributes.
 #[inline(always)]
-fn moduli<M: Material, L: Lane>(law: &M, h: &Matrix<L>) -> [[L; 9]; 9] {
-    let zero = h[0][0].of(0.0);
+pub(super) fn add_point<E: Element, L: Lane>(
+    shape: &E::Shape<L>,
+    q: usize,
+    moduli: &[[L; 9]; 9],
+    k: &mut [[L; SIZE]; SIZE],
+) {
+    let like = k[0][0];
+    let nodes = E::KIND.nodes();
+    let j = E::jacobian(shape, q);
+    let c = cofactor(&j);
+    let det_j = dot(j[0], c[0]);
+    // ∇Nₐ = J⁻ᵀ ∂Nₐ/∂ξ
+    let mut unit = E::zero(like);
+    E::add(&mut unit, q, &scale(&c, like.of(1.0) / det_j));
+    let slopes = E::spread(shape, &unit);
+    let volume = det_j * E::weight(q);
+    for b in 0..nodes {
+        // t[iJ][k] = A_iJkL N_b,L
+        let slope = slopes.as_ref()[b];
+        let slope = [slope[0] * volume, slope[1] * volume, slope[2] * volume];
+        let mut t = [[like; 3]; 9];
+        for (t, a) in t.iter_mut().zip(moduli) {
+            for l in 0..3 {
+                t[l] = dot([a[3 * l], a[3 * l + 1], a[3 * l + 2]], slope);
+            }
+        }
+        for (a, slope) in slopes.as_ref().iter().enumerate() {
+            for i in 0..3 {
+                for l in 0..3 {
+                    k[3 * a + i][3 * b + l] += dot([t[3 * i][l], t[3 * i + 1][l], t[3 * i + 2][l]], *slope);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the tangent of the hourglass force, which is linear in u and the same in each direction: column by column.
+#[inline(always)]
+pub(super) fn add_hourglass<E: Element, L: Lane>(
+    reference: &E::Nodal<L>,
+    shape: &E::Shape<L>,
+    stiffness: f64,
+    k: &mut [[L; SIZE]; SIZE],
+) {
+    let like = k[0][0];
+    for b in 0..E::KIND.nodes() {
+        let mut unit = E::nodal(like.of(0.0));
+        unit.as_mut()[b] = [like.of(1.0); 3];
+        let force = E::hourglass(reference, shape, &unit, stiffness).1;
+        for (a, f) in force.as_ref().iter().enumerate() {
+            for i in 0..3 {
+                k[3 * a + i][3 * b + i] += f[i];
+            }
+        }
+    }
+}
+
+/// `A[iJ][kL]` at one point.
+fn moduli<M: Material>(law: &M, h: &Matrix<f64>) -> [[f64; 9]; 9] {
+    let zero = 0.0;
     let strain = if M::SMALL_STRAIN { small_strain(h) } else { green_strain(h) };
     let mut state = [zero; MAX_STATE];
     let d = law.tangent(&strain, &state[..M::STATE]);

@@ -283,6 +283,44 @@ impl<S: pulp::Simd> Lane for Simd<S> {
     }
 }
 
+/// A computation that runs on any lane.
+pub trait OnLanes {
+    type Output;
+    fn run<L: Lane>(self, token: L::Token) -> Self::Output;
+}
+
+/// Runs a computation on the widest registers this machine has.
+pub fn dispatch<O: OnLanes>(computation: O) -> O::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let pulp::Arch::V4(simd) = pulp::Arch::new() {
+        return pulp::Simd::vectorize(simd, Wide(computation));
+    }
+    dispatch_rarely(computation)
+}
+
+/// Runs a computation on registers of at most four numbers: for what is done now and then, and is not worth one more
+/// copy of every kernel to compile. The bits are the same.
+pub fn dispatch_rarely<O: OnLanes>(computation: O) -> O::Output {
+    // A machine without wide registers takes plain numbers; `pulp`'s own scalar lane would be a copy too.
+    #[cfg(target_arch = "x86_64")]
+    return match pulp::x86::V3::try_new() {
+        Some(simd) => pulp::Simd::vectorize(simd, Wide(computation)),
+        None => computation.run::<f64>(()),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    return pulp::Arch::new().dispatch(Wide(computation));
+}
+
+struct Wide<O>(O);
+
+impl<O: OnLanes> pulp::WithSimd for Wide<O> {
+    type Output = O::Output;
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) -> O::Output {
+        self.0.run::<Simd<S>>(simd)
+    }
+}
+
 thread_local! {
     static FLOPS: Cell<u64> = const { Cell::new(0) };
 }

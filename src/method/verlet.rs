@@ -16,7 +16,7 @@ use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::restraint::Held;
-use crate::model::{Ledger, Model, State};
+use crate::model::{Body, Ledger, Model, State};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +97,7 @@ impl Verlet {
         let first = |node: usize| all.partition_point(|h| (h.node as usize) < node);
         let chunk = |c: usize| {
             let range = c * CHUNK..((c + 1) * CHUNK).min(nodes);
-            let stretch = |(body, b): (usize, &crate::model::Body)| {
+            let stretch = |(body, b): (usize, &Body)| {
                 let nodes = b.nodes.start.max(range.start)..b.nodes.end.min(range.end);
                 (!nodes.is_empty()).then_some(Segment { body, nodes })
             };
@@ -136,7 +136,7 @@ impl Verlet {
             .x
             .par_chunks_mut(CHUNK)
             .zip(state.v.par_chunks_mut(CHUNK))
-            .zip(self.a.par_chunks(CHUNK))
+            .zip(self.a.par_chunks_mut(CHUNK))
             .zip(self.chunks.par_iter_mut())
             .enumerate()
             .for_each(|(c, (((x, v), a), chunk))| {
@@ -145,7 +145,7 @@ impl Verlet {
                 for (held, memory) in mine.iter().zip(&mut chunk.memory) {
                     memory.v = v[held.node as usize - start].into();
                 }
-                for ((x, v), a) in x.iter_mut().zip(v.iter_mut()).zip(a) {
+                for ((x, v), a) in x.iter_mut().zip(v.iter_mut()).zip(&*a) {
                     *v += 0.5 * dt * a;
                     *x += dt * *v;
                 }
@@ -158,6 +158,8 @@ impl Verlet {
                     let led = (goal - from) - held.free * (goal - from);
                     v[i] = free + led / dt;
                     x[i] = from + dt * free + led;
+                    // what has brought it from vₙ to v½, for the books and for the way back
+                    a[i] = (v[i] - Vec3::from(memory.v)) / (0.5 * dt);
                 }
             });
     }
@@ -224,9 +226,11 @@ impl Verlet {
                     let (v, a, m) = (&mut v[node - start], &mut a[node - start], model.mass[node]);
                     let middle = *v - 0.5 * dt * *a;
                     // the free part as it came out, the held part as it is led
-                    *v = held.free * *v + restraints.velocity(held, t1);
+                    let unheld = *v;
+                    *v = held.free * unheld + restraints.velocity(held, t1);
                     *a = held.free * *a;
-                    let pull = self_pull(model, forces, load, held, t1, *v);
+                    let body = body_of(model, node);
+                    let pull = self_pull(body, m, forces.at(node), load, held, t1, *v);
                     let (v_before, pull_before) = (Vec3::from(memory.v), Vec3::from(memory.pull));
                     let bear = 0.5 * (pull_before + pull);
                     let impulse = m * (*v - v_before) + dt * bear;
@@ -238,6 +242,13 @@ impl Verlet {
                     let from = x[node] - move_by;
                     sums.moment += m * (x[node].cross(v) - from.cross(&v_before))
                         + 0.5 * dt * (from.cross(&pull_before) + x[node].cross(&pull));
+                    if body.damping > 0.0 {
+                        // the drag above was that of the node unheld
+                        let more = body.damping * m * (*v - unheld);
+                        sums.damping += 0.5 * more.dot(&move_by);
+                        sums.impulse -= 0.5 * dt * more;
+                        sums.moment -= 0.5 * dt * x[node].cross(&more);
+                    }
                     *support += impulse;
                     memory.pull = pull.into();
                 }
@@ -311,14 +322,15 @@ impl Verlet {
     }
 }
 
+fn body_of(model: &Model, node: usize) -> &Body {
+    &model.bodies[model.bodies.partition_point(|b| b.nodes.end <= node)]
+}
+
 /// `f − f_ext + c m v` of a held node: what its support has to bear.
-fn self_pull(model: &Model, forces: &Forces, load: &[Vec3], held: &Held, time: f64, v: Vec3) -> Vec3 {
-    let node = held.node as usize;
-    let at = model.bodies.partition_point(|b| b.nodes.end <= node);
-    let (body, m) = (&model.bodies[at], model.mass[node]);
-    let external =
-        m * body.gravity * body.gravity_table.at(time) + load.get(node).copied().unwrap_or_default();
-    forces.at(node) - external + body.damping * m * v
+fn self_pull(body: &Body, m: f64, internal: Vec3, load: &[Vec3], held: &Held, time: f64, v: Vec3) -> Vec3 {
+    let loaded = load.get(held.node as usize).copied().unwrap_or_default();
+    let external = m * body.gravity * body.gravity_table.at(time) + loaded;
+    internal - external + body.damping * m * v
 }
 
 fn check(model: &Model, state: &State, totals: &Totals, time: f64, dt: f64) -> Result<(), StepError> {

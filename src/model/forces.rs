@@ -127,15 +127,15 @@ impl Forces {
         sum
     }
 
-    /// The element that failed worst at positions `x`: (block, element, det F); the first one whose state is not
-    /// finite if there is one.
+    /// The element that failed worst at positions `x`: (block, element, det F); the first one without finite
+    /// numbers (det F not a number) if there is one.
     pub fn find_failure(model: &Model, x: &[Vec3]) -> Option<(usize, usize, f64)> {
         let positions = Positions { reference: &model.reference, current: x };
         let mut worst: Option<(usize, usize, f64)> = None;
         for (b, block) in model.blocks.iter().enumerate() {
             for e in 0..block.len() {
                 let det_f = block.smallest_det_f(e, positions);
-                if !det_f.is_finite() {
+                if det_f.is_nan() {
                     return Some((b, e, det_f));
                 }
                 if worst.is_none_or(|(_, _, least)| det_f < least) {

@@ -25,11 +25,13 @@ pub enum LoadKind {
 pub struct LoadFacet {
     nodes: [u32; 4],
     count: u8,
+    /// Which way along x is out of the end of a bar, −1 or 1; no other side needs to be told.
+    end: f64,
 }
 
 impl LoadFacet {
-    pub fn new(nodes: &[u32]) -> Self {
-        let mut facet = LoadFacet { nodes: [0; 4], count: nodes.len() as u8 };
+    pub fn new(nodes: &[u32], end: f64) -> Self {
+        let mut facet = LoadFacet { nodes: [0; 4], count: nodes.len() as u8, end };
         facet.nodes[..nodes.len()].copy_from_slice(nodes);
         facet
     }
@@ -43,9 +45,10 @@ impl LoadFacet {
 const G: f64 = 0.577_350_269_189_625_8;
 
 /// Hands `(local node, ∫ Nₐ n dA)` of a facet with corners `x` to `visit`: outward area vectors [m²], section aside.
-/// A point (the end of a bar) has no normal of its own: its caller knows which way is out.
-fn area_vectors(x: &[Vec3], mut visit: impl FnMut(usize, Vec3)) {
+/// A point (the end of a bar) has no normal of its own, `end` says which way along x is out.
+fn area_vectors(x: &[Vec3], end: f64, mut visit: impl FnMut(usize, Vec3)) {
     match *x {
+        [_] => visit(0, Vec3::new(end, 0.0, 0.0)),
         [a, b] => {
             let normal = Vec3::new(b.y - a.y, a.x - b.x, 0.0);
             visit(0, 0.5 * normal);
@@ -114,7 +117,7 @@ impl Load {
                     for (to, &n) in corners.iter_mut().zip(nodes) {
                         *to = x[n as usize];
                     }
-                    area_vectors(&corners[..nodes.len()], |k, area| visit(nodes[k], push * area));
+                    area_vectors(&corners[..nodes.len()], facet.end, |k, area| visit(nodes[k], push * area));
                 }
             }
         }
@@ -154,7 +157,7 @@ mod tests {
         let facets = CellKind::Hex8
             .sides()
             .iter()
-            .map(|s| LoadFacet::new(&s.iter().map(|&k| k as u32).collect::<Vec<_>>()))
+            .map(|s| LoadFacet::new(&s.iter().map(|&k| k as u32).collect::<Vec<_>>(), 0.0))
             .collect();
         let kind = LoadKind::Pressure { facets, pressure: 3.0, section: 1.0 };
         let load = Load { kind, table: Table::default() };

@@ -232,7 +232,8 @@ impl Builder {
         let body = &self.bodies[body];
         let facet = |&side: &Side| {
             let nodes: Vec<u32> = body.mesh.side_nodes(side).map(|n| n + body.nodes.start as u32).collect();
-            load::LoadFacet::new(&nodes)
+            // sides of a bar are its first and its second node
+            load::LoadFacet::new(&nodes, if side.side == 0 { -1.0 } else { 1.0 })
         };
         sides.iter().map(facet).collect()
     }

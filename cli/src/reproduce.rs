@@ -1,0 +1,124 @@
+//! `carom reproduce`: runs the published cases and checks them.
+
+use carom::cases::reproduce::{CASES, Check, Published, ReproduceError, find};
+use clap::Args;
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+#[derive(Args)]
+pub struct ReproduceArgs {
+    /// Names of cases
+    cases: Vec<String>,
+    /// All cases
+    #[arg(long)]
+    all: bool,
+    /// Lists the cases and runs nothing
+    #[arg(long)]
+    list: bool,
+    /// The size that a few seconds allow
+    #[arg(long)]
+    quick: bool,
+    /// One JSON object per check
+    #[arg(long)]
+    json: bool,
+    /// Keeps decks, histories and plots of the cases in this folder
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Threads; all cores unless told
+    #[arg(long)]
+    threads: Option<usize>,
+}
+
+/// How it went.
+pub enum Verdict {
+    Passed,
+    Failed,
+    /// Nothing fits what was asked for.
+    BadRequest(String),
+    Error(ReproduceError),
+}
+
+pub fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> io::Result<Verdict> {
+    if args.list {
+        for case in &CASES {
+            if args.json {
+                let line = json!({ "case": case.name, "method": case.method, "source": case.source });
+                writeln!(out, "{line}")?;
+            } else {
+                writeln!(out, "{:<16} {:<16} {}", case.name, case.method, case.source)?;
+            }
+        }
+        return Ok(Verdict::Passed);
+    }
+    let chosen: Vec<&Published> = if args.all {
+        CASES.iter().collect()
+    } else {
+        let found: Result<Vec<_>, &String> = args.cases.iter().map(|n| find(n).ok_or(n)).collect();
+        match found {
+            Ok(cases) if !cases.is_empty() => cases,
+            Ok(_) => return Ok(Verdict::BadRequest("name a case, or say --all; --list shows them".into())),
+            Err(name) => {
+                let known: Vec<&str> = CASES.iter().map(|c| c.name).collect();
+                let text = format!("there is no case \"{name}\"; there are: {}", known.join(", "));
+                return Ok(Verdict::BadRequest(text));
+            }
+        }
+    };
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let pool = match carom::run::pool(threads) {
+        Ok(pool) => pool,
+        Err(error) => return Ok(Verdict::BadRequest(format!("cannot start {threads} threads: {error}"))),
+    };
+    let mut passed = true;
+    for case in chosen {
+        let kept = args.out.as_ref().map(|folder| folder.join(case.name));
+        let folder = kept.clone().unwrap_or_else(|| {
+            std::env::temp_dir().join(format!("carom-{}-{}", case.name, std::process::id()))
+        });
+        if let Err(error) = std::fs::create_dir_all(&folder) {
+            let text = format!("cannot make the folder {}: {error}", folder.display());
+            return Ok(Verdict::Error(ReproduceError::Output(text)));
+        }
+        let outcome = pool.install(|| case.run(args.quick, &folder, stop));
+        if kept.is_none() {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        match outcome {
+            Err(error) => return Ok(Verdict::Error(error)),
+            Ok(checks) => {
+                for check in &checks {
+                    passed &= check.pass();
+                    print(args, case, check, out)?;
+                }
+            }
+        }
+    }
+    Ok(if passed { Verdict::Passed } else { Verdict::Failed })
+}
+
+fn print(args: &ReproduceArgs, case: &Published, check: &Check, out: &mut impl Write) -> io::Result<()> {
+    if args.json {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        let line = json!({
+            "case": case.name,
+            "method": case.method,
+            "check": check.check,
+            "relation": check.relation,
+            "expected": finite(check.expected),
+            "measured": finite(check.measured),
+            "tolerance": finite(check.tolerance),
+            "pass": check.pass(),
+        });
+        return writeln!(out, "{line}");
+    }
+    let mark = if check.pass() { "pass" } else { "FAIL" };
+    let Check { check, expected, measured, tolerance, relation } = check;
+    let sign = match serde_json::to_value(relation) {
+        Ok(value) if value == "at_most" => "≤",
+        Ok(value) if value == "at_least" => "≥",
+        _ => "=",
+    };
+    writeln!(out, "{mark}  {}: {check}: {measured:.6e} {sign} {expected:.6e} ± {tolerance:.1e}", case.name)
+}

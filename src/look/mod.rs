@@ -1,0 +1,92 @@
+//! Looking at a run: plots and pictures from its output folder, without display, GPU or browser.
+//!
+//! [`plot`] draws curves from `history.csv` and `summary.json`; [`render`] draws the frames. Both read
+//! everything first and write afterwards: a folder that cannot be read leaves no picture.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `folder` | history, summary, reference points |
+//! | `axis`, `chart`, `plot` | ticks, panels of curves, the figures of a run |
+//! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
+//! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
+//! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
+
+mod axis;
+mod camera;
+mod chart;
+pub mod colour;
+pub mod draw;
+mod folder;
+mod font;
+pub mod image;
+mod overlay;
+pub mod plot;
+mod raster;
+pub mod render;
+mod scene;
+
+pub use camera::View;
+pub use colour::Theme;
+pub use plot::{PlotOptions, plot};
+pub use render::{ColourBy, RenderOptions, Select, picture, render};
+pub use scene::Cut;
+
+use crate::output::pvd::PvdError;
+use crate::output::replace_file;
+use crate::output::vtu::VtuError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    #[error("cannot read `{}`: {source}; an output folder of `carom run` has one", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{}:{line}: {what}", path.display())]
+    Table { path: PathBuf, line: usize, what: String },
+    #[error("`{}` is not a summary written by Carom: {what}", path.display())]
+    Summary { path: PathBuf, what: String },
+    #[error("`{}` has a column `{column}` that the history does not have; name columns as in history.csv", path.display())]
+    Reference { path: PathBuf, column: String },
+    #[error(transparent)]
+    Series(#[from] PvdError),
+    #[error(transparent)]
+    Frame(#[from] VtuError),
+    /// The folder or the options leave nothing to draw.
+    #[error("{0}")]
+    Nothing(String),
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+impl LookError {
+    /// True when the input was good and the output could not be written.
+    pub fn is_output(&self) -> bool {
+        matches!(self, LookError::Write { .. })
+    }
+}
+
+/// Runs `work` on threads of its own; the process-wide pool is left alone.
+fn in_own_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<T, LookError> + Send,
+) -> Result<T, LookError> {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+        Ok(pool) => pool.install(work),
+        Err(e) => Err(LookError::Nothing(format!("cannot start threads: {e}"))),
+    }
+}
+
+/// Writes finished pictures, each in one move, making their folders.
+fn write_all(files: Vec<(PathBuf, Vec<u8>)>) -> Result<Vec<PathBuf>, LookError> {
+    let mut paths = Vec::with_capacity(files.len());
+    for (path, bytes) in files {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        folder
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| replace_file(&path, &bytes))
+            .map_err(|source| LookError::Write { path: path.clone(), source })?;
+        paths.push(path);
+    }
+    Ok(paths)
+}

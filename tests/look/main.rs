@@ -1,0 +1,8 @@
+//! Plots and pictures of output folders that look like those of a run.
+//!
+//! The pictures themselves are kept under the target folder (`tmp/look`), to be looked at.
+
+mod errors;
+mod folders;
+mod pictures;
+mod plots;

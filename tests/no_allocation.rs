@@ -1,0 +1,66 @@
+//! The time loop asks for no memory: counted by an allocator of its own, with one thread and with two.
+
+mod common;
+
+use carom::element::hex8::Hex8;
+use carom::material::{Lame, StVenantKirchhoff};
+use carom::math::Vec3;
+use carom::mesh::shape;
+use carom::method::verlet::StepRule;
+use carom::model::{BodySpec, Builder, Table};
+use common::{Run, body};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is handed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Allocations in a hundred steps after twenty to warm up, by all threads together.
+fn allocations(threads: usize) -> u64 {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };
+        let mut builder = Builder::default();
+        let mesh = shape::Box::new([1.0; 3], [16; 3]).build().unwrap();
+        let sides = mesh.side_sets["xmax"].clone();
+        let spec = BodySpec { gravity: Vec3::z(), damping: 0.1, ..body::<Hex8, _>("block", mesh, law, 1.0) };
+        let index = builder.body(spec);
+        builder.pressure(index, &sides, 0.1, Table::default());
+        let held = builder.bodies()[0].node_set("xmin").unwrap();
+        builder.restrain(held, vec![Vec3::x(), Vec3::y()], None);
+        let rule = StepRule::Automatic { safety: 0.5 };
+        let mut run = Run::start(builder.build().unwrap(), rule, |x| 0.1 * x);
+        while run.state.step < 20 {
+            run.until(run.state.time + run.ledger.dt).unwrap();
+        }
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        while run.state.step < 120 {
+            run.until(run.state.time + run.ledger.dt).unwrap();
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    })
+}
+
+#[test]
+fn a_hundred_steps_allocate_nothing_on_one_thread_and_on_two() {
+    assert_eq!((allocations(1), allocations(2)), (0, 0));
+}
