@@ -7,7 +7,8 @@
 //! ```
 
 use carom::contact::bench_scenes::{self as bench, BenchScene, Engine, Measurement};
-use carom::contact::search::{Narrow, PairSearch, Positions, Query, SearchStats};
+use carom::contact::measure::Narrow;
+use carom::contact::search::{PairSearch, Positions, Query, SearchStats};
 use carom::contact::three_stage::ThreeStage;
 use carom::math::Vec3;
 use std::io::Write;
@@ -19,7 +20,17 @@ fn main() {
     {
         return dump(&scene(name), file).expect("the file can be written");
     }
-    let all = ["cubes25", "cubes20", "cubes40", "cubes80", "cubes120", "pile1000", "pile8000", "spheres4096", "spheres65536"];
+    let all = [
+        "cubes25",
+        "cubes20",
+        "cubes40",
+        "cubes80",
+        "cubes120",
+        "pile1000",
+        "pile8000",
+        "spheres4096",
+        "spheres65536",
+    ];
     let names: Vec<&str> = match args.first() {
         Some(name) => name.split(',').collect(),
         None => all.to_vec(),
@@ -118,7 +129,8 @@ fn gather(scene: &BenchScene, query: &Query) {
     for round in 0..5 {
         let mut search = ThreeStage::new();
         search.forgetful = true;
-        let took = timed(|| search.gather(&scene.scene, Positions::now(&scene.x), query).expect("finite positions"));
+        let took =
+            timed(|| search.gather(&scene.scene, Positions::now(&scene.x), query).expect("finite positions"));
         if took < scratch {
             (scratch, stats[0]) = (took, *search.stats());
         }
@@ -127,7 +139,8 @@ fn gather(scene: &BenchScene, query: &Query) {
         for (i, p) in x.iter_mut().enumerate() {
             *p = scene.x[i] + Vec3::from_fn(|k, _| 1e-6 * bench::noise(i as u64, (3 * round + k) as u64));
         }
-        let took = timed(|| search.gather(&scene.scene, Positions::now(&x), query).expect("finite positions"));
+        let took =
+            timed(|| search.gather(&scene.scene, Positions::now(&x), query).expect("finite positions"));
         if took < refit {
             (refit, stats[1]) = (took, *search.stats());
         }

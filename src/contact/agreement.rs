@@ -4,40 +4,20 @@ use super::bench_scenes::{self, box_surface};
 use super::brute::Brute;
 use super::cells::CellSearch;
 use super::classic::Classic;
+use super::dice::Dice;
 use super::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
 use super::search::{PairSearch, Pass, Positions, Query, SearchError};
 use super::three_stage::ThreeStage;
 use crate::math::Vec3;
 use rayon::prelude::*;
 
-/// Numbers that look random.
-struct Dice(u64);
+/// Dice of their own for each scene.
+fn dice_of(seed: u64) -> Dice {
+    Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+}
 
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// In [0, 1).
-    fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n as u64) as usize
-    }
-
-    fn vector(&mut self) -> Vec3 {
-        Vec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5)
-    }
+fn below(dice: &mut Dice, n: usize) -> usize {
+    dice.below(n as u64) as usize
 }
 
 struct Case {
@@ -48,32 +28,34 @@ struct Case {
 
 /// A random scene: soups of triangles, quads, segments and points, boxes, planes, in many positions.
 fn random_case(seed: u64) -> Case {
-    let mut dice = Dice::new(seed);
+    let mut dice = dice_of(seed);
     let mut x: Vec<Vec3> = Vec::new();
     let mut bodies = Vec::new();
-    let family = dice.below(8);
+    let family = below(&mut dice, 8);
     let flat_world = family == 6;
-    let grid = dice.below(3) == 0;
-    for b in 0..2 + dice.below(4) {
-        let mut attributes = Attributes::default();
-        attributes.self_contact = dice.below(3) == 0;
-        attributes.rigid = dice.below(6) == 0;
-        attributes.groups = if dice.below(5) == 0 { 2 } else { 3 };
-        if dice.below(4) == 0 {
+    let grid = below(&mut dice, 3) == 0;
+    for b in 0..2 + below(&mut dice, 4) {
+        let mut attributes = Attributes {
+            self_contact: below(&mut dice, 3) == 0,
+            rigid: below(&mut dice, 6) == 0,
+            groups: if below(&mut dice, 5) == 0 { 2 } else { 3 },
+            ..Attributes::default()
+        };
+        if below(&mut dice, 4) == 0 {
             (attributes.two_sided, attributes.thickness) = (true, 0.05 * dice.unit());
         }
         let name = format!("b{b}");
         let first = x.len() as u32;
-        let place = 0.7 * dice.vector();
+        let place = 0.7 * dice.point(0.5);
         let size = if family == 3 { 10f64.powf(4.0 * dice.unit() - 3.0) } else { 0.4 + dice.unit() };
         match family {
             // A box with quads, maybe twisted, maybe flush with others.
             0 | 7 => {
-                let cells = [1 + dice.below(3), 1 + dice.below(2), 1 + dice.below(2)];
+                let cells = [1 + below(&mut dice, 3), 1 + below(&mut dice, 2), 1 + below(&mut dice, 2)];
                 let (points, quads) = box_surface(cells, [size, size, 0.5 * size]);
-                let warp = if dice.below(2) == 0 { 0.0 } else { 0.1 };
+                let warp = if below(&mut dice, 2) == 0 { 0.0 } else { 0.1 };
                 for p in points {
-                    let p = if grid { p } else { p + warp * dice.vector() };
+                    let p = if grid { p } else { p + warp * dice.point(0.5) };
                     x.push(p + if grid { place.map(|v| (4.0 * v).round() / 4.0) } else { place });
                 }
                 let quads: Vec<_> = quads.iter().map(|q| q.map(|k| k + first)).collect();
@@ -81,14 +63,14 @@ fn random_case(seed: u64) -> Case {
             }
             // Segments in the plane.
             6 => {
-                let n = 3 + dice.below(6);
+                let n = 3 + below(&mut dice, 6);
                 for k in 0..n {
                     let a = std::f64::consts::TAU * k as f64 / n as f64;
                     let r = size * (0.5 + 0.3 * dice.unit());
                     let p = Vec3::new(place.x + r * a.cos(), place.y + r * a.sin(), 0.0);
                     x.push(if grid { p.map(|v| (4.0 * v).round() / 4.0) } else { p });
                 }
-                let closed = dice.below(3) > 0;
+                let closed = below(&mut dice, 3) > 0;
                 bodies.push(BodyInput::of_polyline(&name, first, n as u32, closed, attributes));
             }
             // Bars end to end: points on a line.
@@ -102,12 +84,12 @@ fn random_case(seed: u64) -> Case {
             }
             // Triangles sharing nodes at will.
             _ => {
-                let n = 4 + dice.below(12);
+                let n = 4 + below(&mut dice, 12);
                 for _ in 0..n {
                     let p = if grid {
-                        (3.0 * (dice.vector() + place)).map(|v| v.round() / 3.0)
+                        (3.0 * (dice.point(0.5) + place)).map(|v| v.round() / 3.0)
                     } else {
-                        place + size * dice.vector()
+                        place + size * dice.point(0.5)
                     };
                     // Needles: everything near a line. Sheets: everything in a plane.
                     x.push(match family {
@@ -116,40 +98,40 @@ fn random_case(seed: u64) -> Case {
                         _ => p,
                     });
                 }
-                let corner = |dice: &mut Dice| first + dice.below(n) as u32;
+                let corner = |dice: &mut Dice| first + below(dice, n) as u32;
                 let triangles: Vec<_> =
-                    (0..3 + dice.below(14)).map(|_| [0; 3].map(|_: u32| corner(&mut dice))).collect();
+                    (0..3 + below(&mut dice, 14)).map(|_| [0; 3].map(|_: u32| corner(&mut dice))).collect();
                 bodies.push(BodyInput::of_triangles(&name, &triangles, attributes));
             }
         }
     }
-    if dice.below(4) == 0 {
-        let p = 0.4 * dice.vector();
-        let n = if flat_world { Vec3::new(0.6, 0.8, 0.0) } else { dice.vector().normalize() };
+    if below(&mut dice, 4) == 0 {
+        let p = 0.4 * dice.point(0.5);
+        let n = if flat_world { Vec3::new(0.6, 0.8, 0.0) } else { dice.point(0.5).normalize() };
         bodies.push(BodyInput::of_plane("plane", x.len() as u32, false));
         x.extend([p, p + n]);
     }
-    let far = match dice.below(6) {
+    let far = match below(&mut dice, 6) {
         0 => 1e5,
         1 => 1e9,
         _ => 0.0,
     };
     x.iter_mut().for_each(|p| *p += Vec3::new(far, -0.3 * far, if flat_world { 0.0 } else { far }));
     let rules = Rules {
-        split_quads: dice.below(2) == 0,
-        bonded: if dice.below(5) == 0 { vec![[1, 0]] } else { vec![] },
-        only: if dice.below(8) == 0 { Some(vec![[0, 1], [2, 1], [0, 0]]) } else { None },
-        off: if dice.below(8) == 0 { vec![1] } else { vec![] },
+        split_quads: below(&mut dice, 2) == 0,
+        bonded: if below(&mut dice, 5) == 0 { vec![[1, 0]] } else { vec![] },
+        only: if below(&mut dice, 8) == 0 { Some(vec![[0, 1], [2, 1], [0, 0]]) } else { None },
+        off: if below(&mut dice, 8) == 0 { vec![1] } else { vec![] },
     };
-    let reach = match dice.below(5) {
+    let reach = match below(&mut dice, 5) {
         0 => 0.0,
         1 => 10.0,
         _ => 0.2 * dice.unit() * dice.unit(),
     };
     let mut query = Query::all(reach);
     query.face_face = true;
-    query.pass = if dice.below(4) == 0 { Pass::Single } else { Pass::Double };
-    query.max_penetration = if dice.below(2) == 0 { Some(f64::INFINITY) } else { None };
+    query.pass = if below(&mut dice, 4) == 0 { Pass::Single } else { Pass::Double };
+    query.max_penetration = if below(&mut dice, 2) == 0 { Some(f64::INFINITY) } else { None };
     Case { scene: Scene::new(&bodies, &x, rules), x, query }
 }
 
@@ -195,9 +177,9 @@ fn after_long_motion_the_search_still_finds_everything() {
         .into_par_iter()
         .map(|seed| {
             let case = random_case(20_000 + seed);
-            let mut dice = Dice::new(seed);
+            let mut dice = dice_of(seed);
             let (mut x, mut before) = (case.x.clone(), case.x.clone());
-            let drift: Vec<Vec3> = case.scene.bodies.iter().map(|_| 0.02 * dice.vector()).collect();
+            let drift: Vec<Vec3> = case.scene.bodies.iter().map(|_| 0.02 * dice.point(0.5)).collect();
             let rough = 10f64.powf(-5.0 + 3.0 * dice.unit());
             let mut old: [Box<dyn PairSearch>; 4] = [
                 Box::new(Brute::new(false)),
@@ -213,7 +195,7 @@ fn after_long_motion_the_search_still_finds_everything() {
                     let body = case.scene.node_body[k] as usize;
                     let common = drift.get(body).copied().unwrap_or_default();
                     let calm = if step % 20 < 5 { 0.0 } else { 1.0 };
-                    let d = calm * (common + rough * dice.vector());
+                    let d = calm * (common + rough * dice.point(0.5));
                     *p += Vec3::new(d.x, d.y, flat * d.z);
                 }
                 for search in &mut old {
@@ -243,12 +225,12 @@ fn swept_candidates_hold_every_pair_met_on_the_way() {
     (0..300u64).into_par_iter().for_each(|seed| {
         let mut case = random_case(40_000 + seed);
         case.query.reach = case.query.reach.min(0.05);
-        let mut dice = Dice::new(seed);
+        let mut dice = dice_of(seed);
         let start = case.x.clone();
         let end: Vec<Vec3> = start
             .iter()
             .map(|p| {
-                let d = 0.6 * dice.vector();
+                let d = 0.6 * dice.point(0.5);
                 p + if p.z == 0.0 { Vec3::new(d.x, d.y, 0.0) } else { d }
             })
             .collect();
@@ -262,8 +244,10 @@ fn swept_candidates_hold_every_pair_met_on_the_way() {
                     s.gather(&case.scene, Positions::swept(&start, &end), &case.query).unwrap();
                 }
                 let c = s.candidates();
-                let mut vf: Vec<_> = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
-                let mut ee: Vec<_> = c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
+                let mut vf: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
+                let mut ee: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
                 vf.sort_unstable();
                 ee.sort_unstable();
                 (vf, ee)
@@ -382,8 +366,10 @@ fn the_number_of_threads_changes_nothing() {
                     search.find(&bench.scene, &x, None, &query).unwrap();
                 }
                 let c = search.candidates();
-                let vf: Vec<_> = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
-                let ee: Vec<_> = c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
+                let vf: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face).to_vec()).collect();
+                let ee: Vec<_> =
+                    c.groups.iter().flat_map(|g| g.edge_edge.of(&c.edge_edge).to_vec()).collect();
                 (search.vertex_face().to_vec(), search.edge_edge().to_vec(), vf, ee)
             })
         };
@@ -402,7 +388,10 @@ fn the_order_of_bodies_changes_only_their_numbers() {
     let order: Vec<usize> = (0..n).map(|i| (i * 11 + 5) % n).collect();
     let quads = |b: usize| -> Vec<[u32; 4]> {
         let body = &bench.scene.bodies[b];
-        bench.scene.facets[body.facets.start as usize..body.facets.end as usize].iter().map(|f| f.nodes).collect()
+        bench.scene.facets[body.facets.start as usize..body.facets.end as usize]
+            .iter()
+            .map(|f| f.nodes)
+            .collect()
     };
     let attributes = |b: usize| bench.scene.bodies[b].attributes.clone();
     let inputs: Vec<_> = order.iter().map(|&b| BodyInput::of_quads("", &quads(b), attributes(b))).collect();
@@ -486,7 +475,8 @@ fn box_tests_per_pair_do_not_grow_with_the_number_of_cubes() {
     };
     for textbook in [true, false] {
         let all: Vec<f64> = (2..=6).map(|n| per_pair(n, textbook)).collect();
-        let (least, most) = all.iter().fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), &v| (l.min(v), m.max(v)));
+        let (least, most) =
+            all.iter().fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), &v| (l.min(v), m.max(v)));
         assert!(most < 1.4 * least, "{all:?}");
     }
 }
@@ -504,7 +494,8 @@ fn sheet(n: usize, bend: impl Fn(f64, f64) -> Vec3) -> Case {
             triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
         }
     }
-    let attributes = Attributes { self_contact: true, two_sided: true, thickness: 1e-3, ..Attributes::default() };
+    let attributes =
+        Attributes { self_contact: true, two_sided: true, thickness: 1e-3, ..Attributes::default() };
     let body = BodyInput::of_triangles("sheet", &triangles, attributes);
     let scene = Scene::new(&[body], &flat, Rules::default());
     let x = flat.iter().map(|p| bend(p.x, p.y)).collect();
@@ -621,19 +612,19 @@ fn is_inside(y: &Vec3, x: &[Vec3], triangles: &[[u32; 3]]) -> bool {
 #[test]
 fn gaps_are_negative_inside_and_positive_outside() {
     for (surface, triangles) in closed_surfaces() {
-        let mut dice = Dice::new(3);
+        let mut dice = dice_of(3);
         let mut x = surface.clone();
         let n = x.len() as u32;
         let middle = if surface[0].x >= 0.0 && surface.iter().all(|p| p.x >= 0.0) { 0.5 } else { 0.0 };
         let mut points = Vec::new();
         for _ in 0..2000 {
-            points.push(1.5 * dice.vector() + Vec3::repeat(middle));
+            points.push(1.5 * dice.point(0.5) + Vec3::repeat(middle));
         }
         // Near corners and edges, where the sign is hard.
         for t in &triangles {
             let [a, b, _] = t.map(|k| surface[k as usize]);
-            points.push(a + 0.02 * dice.vector());
-            points.push(a + dice.unit() * (b - a) + 0.02 * dice.vector());
+            points.push(a + 0.02 * dice.point(0.5));
+            points.push(a + dice.unit() * (b - a) + 0.02 * dice.point(0.5));
         }
         // Each point is a body of its own: a triangle so small that its corners are one place.
         let mut bodies = vec![BodyInput::of_triangles("solid", &triangles, Attributes::default())];
@@ -654,7 +645,9 @@ fn gaps_are_negative_inside_and_positive_outside() {
             let first = n + 3 * k as u32;
             let records = search.vertex_face();
             let at = records.partition_point(|r| r.node < first);
-            let of_node = records[at..].iter().take_while(|r| r.node == first && scene.facets[r.face as usize].body == 0);
+            let of_node = records[at..]
+                .iter()
+                .take_while(|r| r.node == first && scene.facets[r.face as usize].body == 0);
             let nearest = of_node.min_by(|p, q| p.distance_squared.total_cmp(&q.distance_squared));
             let gap = nearest.expect("the surface is within reach").gap;
             if gap.abs() > 1e-9 {
@@ -740,7 +733,8 @@ fn a_node_stays_on_its_side_of_a_shell() {
     let mut case = sheet(4, |x, y| Vec3::new(x, y, 0.0));
     let n = case.x.len() as u32;
     let speck = |z: f64| [Vec3::new(0.4, 0.3, z), Vec3::new(0.4, 0.3, z + 1.0), Vec3::new(0.5, 0.3, z + 1.0)];
-    let triangles: Vec<[u32; 3]> = case.scene.facets.iter().map(|f| [f.nodes[0], f.nodes[1], f.nodes[2]]).collect();
+    let triangles: Vec<[u32; 3]> =
+        case.scene.facets.iter().map(|f| [f.nodes[0], f.nodes[1], f.nodes[2]]).collect();
     let shell = Attributes { two_sided: true, thickness: 0.01, ..Attributes::default() };
     let bodies = [
         BodyInput::of_triangles("shell", &triangles, shell),

@@ -69,7 +69,9 @@ pub fn box_surface(cells: [usize; 3], size: [f64; 3]) -> (Vec<Vec3>, Vec<[u32; 4
                     (at[d], at[e], at[f]) = (level, i, j);
                     ids[&at]
                 };
-                let side = |l: usize| [corner(l, i, j), corner(l, i + 1, j), corner(l, i + 1, j + 1), corner(l, i, j + 1)];
+                let side = |l: usize| {
+                    [corner(l, i, j), corner(l, i + 1, j), corner(l, i + 1, j + 1), corner(l, i, j + 1)]
+                };
                 let mut low = side(0);
                 low.reverse();
                 quads.push(low);

@@ -3,10 +3,11 @@
 //! Candidates are all pairs the rules of the scene allow. Every other search must end in the same
 //! records; this one stays as their oracle and as the baseline of the benchmark.
 
+use super::measure::Narrow;
 use super::scene::Scene;
 use super::search::{
-    Candidates, EdgeEdge, Group, Narrow, PairSearch, Part, Positions, Query, SearchError, SearchStats,
-    VertexFace, check_query, first_lost_node, passes,
+    Candidates, EdgeEdge, Group, PairSearch, Part, Positions, Query, SearchError, SearchStats, VertexFace,
+    check_query, first_lost_node, passes,
 };
 use crate::math::Vec3;
 use std::time::Instant;

@@ -95,7 +95,10 @@ impl Block {
 
     #[inline]
     fn get(&self, i: usize) -> Box32 {
-        Box32 { lo: [0, 1, 2].map(|k| self.lo[k][i]), hi: [0, 1, 2].map(|k| self.hi[k][i]) }
+        Box32 {
+            lo: [self.lo[0][i], self.lo[1][i], self.lo[2][i]],
+            hi: [self.hi[0][i], self.hi[1][i], self.hi[2][i]],
+        }
     }
 
     /// Separation of one box from each box of the block.
@@ -103,11 +106,11 @@ impl Block {
     fn separations(&self, b: &Box32) -> [f32; WIDTH] {
         let larger = |p: f32, q: f32| if p > q { p } else { q };
         let mut d = [0.0; WIDTH];
-        for l in 0..WIDTH {
+        for (l, d) in d.iter_mut().enumerate() {
             let x = larger(self.lo[0][l] - b.hi[0], b.lo[0] - self.hi[0][l]);
             let y = larger(self.lo[1][l] - b.hi[1], b.lo[1] - self.hi[1][l]);
             let z = larger(self.lo[2][l] - b.hi[2], b.lo[2] - self.hi[2][l]);
-            d[l] = larger(larger(x, y), z);
+            *d = larger(larger(x, y), z);
         }
         d
     }
@@ -429,7 +432,14 @@ pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(&[
     let [i, j] = from.map(|i| i as usize);
     let mut pairs: Found = [[0; 2]; WIDTH * WIDTH];
     if p[i].is_leaf() && q[j].is_leaf() {
-        return compare(&a.blocks[p[i].link as usize], &b.blocks[q[j].link as usize], &q[j], r, &mut pairs, &mut found);
+        return compare(
+            &a.blocks[p[i].link as usize],
+            &b.blocks[q[j].link as usize],
+            &q[j],
+            r,
+            &mut pairs,
+            &mut found,
+        );
     }
     let mut tests = 0;
     let mut stack = [from; STACK];
@@ -439,7 +449,8 @@ pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(&[
         let [i, j] = stack[top];
         let (m, n) = (&p[i as usize], &q[j as usize]);
         if m.is_leaf() && n.is_leaf() {
-            tests += compare(&a.blocks[m.link as usize], &b.blocks[n.link as usize], n, r, &mut pairs, &mut found);
+            tests +=
+                compare(&a.blocks[m.link as usize], &b.blocks[n.link as usize], n, r, &mut pairs, &mut found);
             continue;
         }
         tests += 2;
@@ -537,7 +548,14 @@ pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64
             continue;
         }
         if m.is_leaf() && n.is_leaf() {
-            tests += compare(&tree.blocks[m.link as usize], &tree.blocks[n.link as usize], n, r, &mut pairs, &mut found);
+            tests += compare(
+                &tree.blocks[m.link as usize],
+                &tree.blocks[n.link as usize],
+                n,
+                r,
+                &mut pairs,
+                &mut found,
+            );
             continue;
         }
         let first = m.size >= n.size;
@@ -576,7 +594,8 @@ mod tests {
     /// The walk, whole or in parts, finds exactly the near pairs that all-pairs comparison finds.
     #[test]
     fn two_trees_report_the_near_pairs_of_all_pairs() {
-        for (n, m, size, r) in [(1, 1, 0.5, 0.6), (1, 40, 0.2, 0.0), (90, 57, 0.1, 0.05), (200, 200, 0.0, 0.1)]
+        for (n, m, size, r) in
+            [(1, 1, 0.5, 0.6), (1, 40, 0.2, 0.0), (90, 57, 0.1, 0.05), (200, 200, 0.0, 0.1)]
         {
             let (p, q) = (boxes(n, 5, size), boxes(m, 77, size));
             let (mut a, mut b, mut space) = (Tree::default(), Tree::with_leaves_of(1), BuildSpace::default());

@@ -16,11 +16,12 @@
 //!
 //! [`Cells`] is the engine for one node at a time, [`CellSearch`] the same as a search of all pairs.
 
+use super::measure::Narrow;
 use super::octree::Aabb;
 use super::scene::{FacetKind, Scene};
 use super::search::{
-    Candidates, EdgeEdge, Group, Narrow, NodeSearch, PairSearch, Part, Positions, Query, SearchError,
-    SearchStats, VertexFace, check_query, first_lost_node, passes,
+    Candidates, EdgeEdge, Group, NodeSearch, PairSearch, Part, Positions, Query, SearchError, SearchStats,
+    VertexFace, check_query, first_lost_node, passes,
 };
 use crate::math::Vec3;
 use std::time::Instant;
@@ -174,7 +175,9 @@ impl Cells {
         if number_of_cells(first, last) > MANY_CELLS {
             // Cheaper to look at all of them.
             let ids = 0..self.fat.len() as u32;
-            out.extend(ids.filter(|&i| self.places[i as usize] != Place::Nowhere && meets(&self.fat[i as usize])));
+            out.extend(
+                ids.filter(|&i| self.places[i as usize] != Place::Nowhere && meets(&self.fat[i as usize])),
+            );
             return;
         }
         for &i in &self.large {
@@ -307,9 +310,7 @@ impl Cells {
     /// Frees the places of empty cells, and doubles the table if that is not enough.
     fn sweep(&mut self) {
         let old = std::mem::take(&mut self.table);
-        let is_full = |&&(_, block): &&(u64, u32)| {
-            block != NONE && self.blocks[block as usize].count > 0
-        };
+        let is_full = |&&(_, block): &&(u64, u32)| block != NONE && self.blocks[block as usize].count > 0;
         let full = old.iter().filter(is_full).count();
         let size = if 4 * full > old.len() { 2 * old.len() } else { old.len() };
         self.table = vec![(0, NONE); size];
@@ -607,9 +608,12 @@ mod tests {
     #[test]
     fn cells_answer_like_a_list_of_all_boxes() {
         let mut s = 11;
-        for (edge, spread, largest, queries) in
-            [(0.05, 1.0, 0.08, 250_000), (0.02, 1.0, 0.3, 50_000), (1e-6, 10.0, 1.0, 50_000), (0.1, 0.5, 0.0, 50_000)]
-        {
+        for (edge, spread, largest, queries) in [
+            (0.05, 1.0, 0.08, 250_000),
+            (0.02, 1.0, 0.3, 50_000),
+            (1e-6, 10.0, 1.0, 50_000),
+            (0.1, 0.5, 0.0, 50_000),
+        ] {
             let n = 120;
             let mut cells = Cells::new([0.2, -0.1, 0.0], edge, 0.1 * edge);
             let mut tight: Vec<Option<Aabb>> = vec![None; n];
@@ -632,7 +636,10 @@ mod tests {
                         // A small move of what is there: mostly within the margin.
                         if let Some(b) = &mut tight[i] {
                             let d = [0; 3].map(|_| 0.1 * edge * (random(&mut s) - 0.5));
-                            *b = Aabb { lo: [0, 1, 2].map(|k| b.lo[k] + d[k]), hi: [0, 1, 2].map(|k| b.hi[k] + d[k]) };
+                            *b = Aabb {
+                                lo: [0, 1, 2].map(|k| b.lo[k] + d[k]),
+                                hi: [0, 1, 2].map(|k| b.hi[k] + d[k]),
+                            };
                             cells.move_box(i as u32, b.lo, b.hi);
                             let fat = cells.stored(i as u32).expect("it was moved");
                             assert!((0..3).all(|k| fat.lo[k] <= b.lo[k] && b.hi[k] <= fat.hi[k]));
@@ -650,7 +657,9 @@ mod tests {
                             assert!(told || !near, "box {j} is missing");
                             if told {
                                 let fat = cells.stored(j as u32).expect("what is told is there");
-                                assert!((0..3).all(|k| fat.lo[k] - reach <= at[k] && at[k] <= fat.hi[k] + reach));
+                                assert!(
+                                    (0..3).all(|k| fat.lo[k] - reach <= at[k] && at[k] <= fat.hi[k] + reach)
+                                );
                             }
                         }
                     }

@@ -19,17 +19,29 @@ pub enum Problem {
     Unusable { body: String, facet: u32 },
     #[error("body `{body}` has no facet left that could touch anything")]
     Nothing { body: String },
-    #[error("body `{body}`: facet {facet} with nodes {nodes:?} has no area; nodes that coincide or lie on a line can be merged or moved")]
+    #[error(
+        "body `{body}`: facet {facet} with nodes {nodes:?} has no area; nodes that coincide or lie on a line can be merged or moved"
+    )]
     NoArea { body: String, facet: u32, nodes: Vec<u32> },
-    #[error("body `{body}`: nodes {first} and {second} stand at the same place ({x}, {y}, {z}); if they are meant to be one, merge them in the mesh")]
+    #[error(
+        "body `{body}`: nodes {first} and {second} stand at the same place ({x}, {y}, {z}); if they are meant to be one, merge them in the mesh"
+    )]
     SamePlace { body: String, first: u32, second: u32, x: f64, y: f64, z: f64 },
-    #[error("body `{body}`: {facets} facets meet at the edge of nodes {nodes:?}; an edge of a surface has two at most")]
+    #[error(
+        "body `{body}`: {facets} facets meet at the edge of nodes {nodes:?}; an edge of a surface has two at most"
+    )]
     Crowded { body: String, nodes: [u32; 2], facets: usize },
-    #[error("body `{body}`: the surface is open at {edges} edges, the first between nodes {nodes:?}; a solid needs a closed surface, or declare the body a shell")]
+    #[error(
+        "body `{body}`: the surface is open at {edges} edges, the first between nodes {nodes:?}; a solid needs a closed surface, or declare the body a shell"
+    )]
     Open { body: String, edges: usize, nodes: [u32; 2] },
-    #[error("body `{body}`: facets {facets:?} run the same way along the edge of nodes {nodes:?}; one of them must be turned over")]
+    #[error(
+        "body `{body}`: facets {facets:?} run the same way along the edge of nodes {nodes:?}; one of them must be turned over"
+    )]
     Turned { body: String, nodes: [u32; 2], facets: [u32; 2] },
-    #[error("body `{body}`: the surface encloses {volume} (area in 2D): it is inside out; reverse the order of the nodes of its facets")]
+    #[error(
+        "body `{body}`: the surface encloses {volume} (area in 2D): it is inside out; reverse the order of the nodes of its facets"
+    )]
     InsideOut { body: String, volume: f64 },
     #[error("body `{body}`: its normal has no direction")]
     NoNormal { body: String },
@@ -71,7 +83,7 @@ pub fn check(scene: &Scene, reference: &[Vec3]) -> Vec<Problem> {
             continue;
         }
         if body.plane {
-            if !(facets[0].area_vector(reference).norm() > 0.0) {
+            if facets[0].area_vector(reference).norm() <= 0.0 {
                 problems.push(Problem::NoNormal { body: name() });
             }
             continue;
@@ -82,7 +94,7 @@ pub fn check(scene: &Scene, reference: &[Vec3]) -> Vec<Problem> {
             let longest = (0..n).fold(0.0, |m: f64, k| m.max((corner((k + 1) % n) - corner(k)).norm()));
             let area = facet.area_vector(reference).norm();
             let least = if n >= 3 { NO_AREA * longest * longest } else { 0.0 };
-            if !(area > least) {
+            if area <= least {
                 problems.push(Problem::NoArea {
                     body: name(),
                     facet: facet.source,
@@ -124,7 +136,8 @@ fn check_chain(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
     let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
     let mut ends = Vec::new();
     for &node in &scene.slots[body.slots.start as usize..body.slots.end as usize] {
-        let own = scene.node_facets.of_owner(node).iter().filter(|&&f| scene.facets[f as usize].body == b as u32);
+        let own =
+            scene.node_facets.of_owner(node).iter().filter(|&&f| scene.facets[f as usize].body == b as u32);
         let (mut count, mut sense) = (0, 0);
         for &f in own.clone() {
             count += 1;
@@ -154,7 +167,7 @@ fn check_chain(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
             0.5 * (p.x * q.y - p.y * q.x)
         })
         .sum();
-    if !(area > 0.0) {
+    if area <= 0.0 {
         problems.push(Problem::InsideOut { body: name(), volume: area });
     }
 }
@@ -164,7 +177,8 @@ fn check_sheet(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
     let body = &scene.bodies[b];
     let name = || body.name.clone();
     let before = problems.len();
-    let crowded: Vec<u32> = scene.crowded_edges.iter().map(|c| c.0).filter(|e| body.edges.contains(e)).collect();
+    let crowded: Vec<u32> =
+        scene.crowded_edges.iter().map(|c| c.0).filter(|e| body.edges.contains(e)).collect();
     for same in crowded.chunk_by(|p, q| p == q) {
         let nodes = scene.edges[same[0] as usize].nodes;
         problems.push(Problem::Crowded { body: name(), nodes, facets: 2 + same.len() });
@@ -208,7 +222,7 @@ fn check_sheet(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
             f.area_vector(reference).dot(&mean) / (6.0 * f.kind.corners() as f64)
         })
         .sum();
-    if !(volume > 0.0) {
+    if volume <= 0.0 {
         problems.push(Problem::InsideOut { body: name(), volume });
     }
 }

@@ -5,10 +5,11 @@
 //! around it; these repetitions are left in, because they are what separate trees save. Kept as the
 //! baseline of the benchmark.
 
+use super::measure::Narrow;
 use super::scene::{FacetKind, Scene};
 use super::search::{
-    Candidates, EdgeEdge, Group, Narrow, PairSearch, Part, Positions, Query, SearchError, SearchStats,
-    VertexFace, passes,
+    Candidates, EdgeEdge, Group, PairSearch, Part, Positions, Query, SearchError, SearchStats, VertexFace,
+    passes,
 };
 use super::three_stage::ThreeStage;
 use crate::math::Vec3;

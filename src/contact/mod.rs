@@ -5,17 +5,21 @@
 //! | `scene`         | the surfaces of all bodies in one numbering, and who may meet whom  |
 //! | `obstacle`      | where rigid obstacles stand                                         |
 //! | `check`         | what is wrong with a surface, in the user's words                   |
-//! | `search`        | questions and records; the choice among candidates                  |
-//! | `three_stage`   | the search of every synchronous method (`octree`, `bvh`)            |
+//! | `search`        | what every search is asked and answers                              |
+//! | `measure`       | from candidates to records: distances, normals, the choice          |
+//! | `three_stage`   | the search of every synchronous method (`octree`, `bvh`, `body_trees`) |
 //! | `cells`         | the search of one node at a time, by position codes                 |
 //! | `brute`, `classic` | searches to measure against, and to be right by                  |
+//! | `bench_scenes`  | scenes to measure searches on                                       |
 //! | `closest_point` | nearest points of facets and edges                                  |
+//! | `swept`, `inclusion` | crossings during a step, and their certifier                   |
+//! | `overlap`       | overlap of whole surfaces                                           |
+//! | `pair`          | one contact, whatever touched whatever                              |
 //!
 //! The room uses `math` and `mesh` and nothing else.
 
-#[cfg(test)]
-mod agreement;
 pub mod bench_scenes;
+mod body_trees;
 pub mod brute;
 pub mod bvh;
 pub mod cells;
@@ -24,6 +28,7 @@ pub mod classic;
 pub mod closest_point;
 pub mod friction;
 pub mod inclusion;
+pub mod measure;
 pub mod obstacle;
 pub mod octree;
 pub mod overlap;
@@ -33,6 +38,8 @@ pub mod search;
 pub mod swept;
 pub mod three_stage;
 
+#[cfg(test)]
+mod agreement;
 #[cfg(test)]
 mod dice;
 #[cfg(test)]

@@ -22,9 +22,9 @@ impl Aabb {
     /// Grows to hold a point.
     #[inline]
     pub fn add(&mut self, p: &[f64; 3]) {
-        for k in 0..3 {
-            self.lo[k] = if p[k] < self.lo[k] { p[k] } else { self.lo[k] };
-            self.hi[k] = if p[k] > self.hi[k] { p[k] } else { self.hi[k] };
+        for (k, &v) in p.iter().enumerate() {
+            self.lo[k] = if v < self.lo[k] { v } else { self.lo[k] };
+            self.hi[k] = if v > self.hi[k] { v } else { self.hi[k] };
         }
     }
 
@@ -129,11 +129,8 @@ impl Octree {
             }
         }
         let small = self.members.len();
-        let smallest_cell = if small > 0 {
-            *self.sizes.select_nth_unstable_by(small / 2, f64::total_cmp).1
-        } else {
-            0.0
-        };
+        let smallest_cell =
+            if small > 0 { *self.sizes.select_nth_unstable_by(small / 2, f64::total_cmp).1 } else { 0.0 };
 
         for (i, &a) in self.large.iter().enumerate() {
             for &b in self.large[i + 1..].iter().chain(&self.members) {

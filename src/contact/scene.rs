@@ -317,14 +317,7 @@ impl Scene {
         scene
     }
 
-    fn push_body(
-        &mut self,
-        b: u32,
-        input: &BodyInput,
-        split: bool,
-        reference: &[Vec3],
-        slot_of: &mut [u32],
-    ) {
+    fn push_body(&mut self, b: u32, input: &BodyInput, split: bool, reference: &[Vec3], slot_of: &mut [u32]) {
         let (facet_0, edge_0, slot_0) =
             (self.facets.len() as u32, self.edges.len() as u32, self.slots.len() as u32);
         let mut push = |kind: FacetKind, nodes: [u32; 4], source: usize, facets: &mut Vec<Facet>| {

@@ -16,11 +16,13 @@
 //! Work is cut into pieces by the scene alone and put together in order: any number of threads gives the
 //! same bits. All memory is kept between steps.
 
-use super::bvh::{self, Box32, BuildSpace, NodePair, Tree};
+use super::body_trees::BodyState;
+use super::bvh::{self, NodePair, Tree};
+use super::measure::Narrow;
 use super::octree::{Aabb, Octree};
 use super::scene::{Body, Scene};
 use super::search::{
-    Candidates, EdgeEdge, Group, Narrow, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
+    Candidates, EdgeEdge, Group, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
     VertexFace, check_query, first_lost_node, passes,
 };
 use crate::math::Vec3;
@@ -28,9 +30,9 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 /// Steps a list of candidates should last at the present speed.
-const LIFE: f64 = 8.0;
+const LIFE: f64 = 4.0;
 /// A list is not widened beyond this share of the smaller median edge: its candidates would be many.
-const WIDEST: f64 = 0.15;
+const WIDEST: f64 = 0.1;
 /// Leaves of two trees together from which on their walk is cut into parts …
 const LARGE: usize = 16384;
 /// … this many.
@@ -39,44 +41,6 @@ const PARTS: usize = 64;
 const PIECE: usize = 8192;
 /// At most this share of the trees is rebuilt for its quality in one step.
 const REBUILT: usize = 10;
-
-/// Trees and motion of one body.
-#[derive(Clone, Debug, Default)]
-struct BodyState {
-    nodes: Tree,
-    edges: Tree,
-    faces: Tree,
-    space: BuildSpace,
-    /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
-    fitted: [Vec<Vec3>; 2],
-    points: [Vec<[f32; 3]>; 2],
-    /// Motion from the beginning to the fitted positions …
-    shift: Vec3,
-    strain: f64,
-    /// … and from there to now.
-    new_shift: Vec3,
-    new_strain: f64,
-    /// Motion of the last step, to guess that of the next.
-    step_shift: Vec3,
-    step_strain: f64,
-    bounds: Option<Aabb>,
-    finite: bool,
-    /// Counts what no list of candidates outlives: a first look, a plane that turned.
-    epoch: u32,
-    /// Boxes stand for the positions of this call.
-    fresh: bool,
-    /// Rounding of distances measured at these coordinates [m].
-    slack: f64,
-    /// What single precision may have cut off the boxes, and the slack [m].
-    pad: f64,
-    needed: bool,
-    rebuild: bool,
-    /// What the last preparation did.
-    built: u64,
-    refitted: u64,
-    build_seconds: f64,
-    refit_seconds: f64,
-}
 
 /// What a body pair remembers of the walk that found its candidates.
 #[derive(Clone, Copy, Debug, Default)]
@@ -167,8 +131,12 @@ impl ThreeStage {
         let body = |b: &BodyState| {
             let slots = b.fitted[0].capacity() + b.fitted[1].capacity();
             let points = b.points[0].capacity() + b.points[1].capacity();
-            b.nodes.memory_bytes() + b.edges.memory_bytes() + b.faces.memory_bytes()
-                + slots * size_of::<Vec3>() + points * size_of::<[f32; 3]>() + b.space.memory_bytes()
+            b.nodes.memory_bytes()
+                + b.edges.memory_bytes()
+                + b.faces.memory_bytes()
+                + slots * size_of::<Vec3>()
+                + points * size_of::<[f32; 3]>()
+                + b.space.memory_bytes()
         };
         let piece = |p: &Piece| {
             8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.face_face.capacity())
@@ -199,10 +167,20 @@ impl ThreeStage {
         let speed = (q.step_shift - p.step_shift).norm() + p.step_strain + q.step_strain;
         let edge = scene.bodies[a as usize].median_edge;
         let other = scene.bodies[b as usize].median_edge;
-        let edge = if scene.bodies[b as usize].plane { edge } else if scene.bodies[a as usize].plane { other } else { edge.min(other) };
+        let edge = if scene.bodies[b as usize].plane {
+            edge
+        } else if scene.bodies[a as usize].plane {
+            other
+        } else {
+            edge.min(other)
+        };
         let widest = WIDEST * edge;
         // Nothing is gained by a list that does not live through the next step.
-        if self.forgetful || speed == 0.0 || 2.0 * speed > widest { least } else { least + (LIFE * speed).min(widest) }
+        if self.forgetful || speed == 0.0 || 2.0 * speed > widest {
+            least
+        } else {
+            least + (LIFE * speed).min(widest)
+        }
     }
 
     fn needs(&self, query: &Query) -> [bool; 3] {
@@ -221,7 +199,8 @@ impl PairSearch for ThreeStage {
             if !keep_space {
                 let leaf = if self.textbook { 1 } else { bvh::WIDTH };
                 let tree = || Tree::with_leaves_of(leaf);
-                let fresh = || BodyState { nodes: tree(), edges: tree(), faces: tree(), ..BodyState::default() };
+                let fresh =
+                    || BodyState { nodes: tree(), edges: tree(), faces: tree(), ..BodyState::default() };
                 self.bodies = std::iter::repeat_with(fresh).take(scene.bodies.len()).collect();
             }
             for body in &mut self.bodies {
@@ -260,9 +239,11 @@ impl PairSearch for ThreeStage {
         self.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
 
         // Wall time of the trees, in the proportion of the time spent.
-        let (build, refit) = self.bodies.iter().filter(|b| b.needed).fold((0.0, 0.0), |t, b| {
-            (t.0 + b.build_seconds, t.1 + b.refit_seconds)
-        });
+        let (build, refit) = self
+            .bodies
+            .iter()
+            .filter(|b| b.needed)
+            .fold((0.0, 0.0), |t, b| (t.0 + b.build_seconds, t.1 + b.refit_seconds));
         let share = if build + refit > 0.0 { build / (build + refit) } else { 0.0 };
         self.stats.build_seconds = share * trees;
         self.stats.refit_seconds = trees - self.stats.build_seconds;
@@ -710,200 +691,4 @@ fn from(a: &Tree, b: &Tree, start: NodePair, r: f32, found: impl FnMut(&[[u32; 2
         return 1 + bvh::walk(a, b, start, r, found);
     }
     bvh::walk(a, b, start, r, found)
-}
-
-impl BodyState {
-    /// Box, shift and strain against the fitted positions.
-    fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
-        let end = at.end.unwrap_or(at.x);
-        let swept = usize::from(at.end.is_some());
-        if body.plane {
-            return self.measure_plane(scene, body, at.x, end);
-        }
-        if body.attributes.at_rest && self.bounds.is_some() {
-            return;
-        }
-        let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
-        let known = self.fitted[0].len() == slots.len() && self.fitted[swept].len() == slots.len();
-
-        // The shift of a few nodes stands for that of all: any choice is right, a good one is small.
-        let mut shift = Vec3::zeros();
-        if known && !slots.is_empty() {
-            let samples = slots.len().min(4);
-            for k in 0..samples {
-                let i = k * (slots.len() - 1) / samples.max(2).saturating_sub(1);
-                shift += at.x[slots[i] as usize] - self.fitted[0][i];
-            }
-            shift /= samples as f64;
-        }
-        let mut bounds = Aabb::EMPTY;
-        let mut strain = 0.0;
-        let mut nowhere = 0.0;
-        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
-            let fitted = &self.fitted[k][..];
-            for (i, &node) in slots.iter().enumerate() {
-                let p = &x[node as usize];
-                bounds.add(&[p.x, p.y, p.z]);
-                nowhere += 0.0 * (p.x + p.y + p.z);
-                if known {
-                    let d = (p - fitted[i] - shift).norm_squared();
-                    strain = if d > strain { d } else { strain };
-                }
-            }
-        }
-        let strain = f64::sqrt(strain);
-        self.finite = nowhere == 0.0;
-        if known {
-            self.step_shift = shift - self.new_shift;
-            self.step_strain = (strain - self.new_strain).abs();
-            self.fresh &= shift == Vec3::zeros() && strain == 0.0;
-            (self.new_shift, self.new_strain) = (shift, strain);
-        } else {
-            // A first look: whatever was known is not.
-            self.epoch += 1;
-            self.fresh = false;
-            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
-        }
-        let farthest = bounds.lo.iter().chain(&bounds.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
-        self.slack = if bounds.is_empty() { 0.0 } else { 1e-14 * farthest };
-        self.bounds = Some(bounds);
-    }
-
-    /// A plane has no box. It has moved by the shift of its point, unless it has turned.
-    fn measure_plane(&mut self, scene: &Scene, body: &Body, x: &[Vec3], end: &[Vec3]) {
-        let facet = &scene.facets[body.facets.start as usize];
-        let at = |x: &[Vec3]| [x[facet.nodes[0] as usize], facet.area_vector(x)];
-        let (start, end) = (at(x), at(end));
-        self.finite = start.iter().chain(&end).all(|v| v.iter().all(|c| c.is_finite()));
-        let same = self.fitted[0].len() == 2
-            && self.fitted[0][1] == start[1]
-            && self.fitted[1][1] == end[1]
-            && start[1] == end[1];
-        if same {
-            let shift = start[0] - self.fitted[0][0];
-            let other = end[0] - self.fitted[1][0];
-            self.step_shift = shift - self.new_shift;
-            self.new_shift = shift;
-            self.new_strain = (other - shift).norm();
-        } else {
-            self.epoch += 1;
-            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
-        }
-        self.fresh = false;
-        self.bounds = Some(Aabb::EMPTY);
-    }
-
-    /// Brings boxes to the present positions, which become the fitted ones.
-    fn fit(&mut self, scene: &Scene, body: &Body, at: Positions<'_>, wants: [bool; 3], origin: &Vec3) {
-        let end = at.end.unwrap_or(at.x);
-        let swept = usize::from(at.end.is_some());
-        self.shift += self.new_shift;
-        self.strain += self.new_strain;
-        (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
-        if body.plane {
-            let facet = &scene.facets[body.facets.start as usize];
-            for (k, x) in [at.x, end].into_iter().enumerate() {
-                let p = x[facet.nodes[0] as usize];
-                self.fitted[k].clear();
-                self.fitted[k].extend([p, facet.area_vector(x)]);
-                let n = facet.area_vector(x).normalize();
-                let height = n.dot(&(p - origin));
-                self.points[k].clear();
-                self.points[k].extend([[n.x as f32, n.y as f32, n.z as f32], [height as f32, 0.0, 0.0]]);
-            }
-            return;
-        }
-        let missing = wants[0] && self.nodes.is_empty()
-            || wants[1] && self.edges.is_empty() && !body.edges.is_empty()
-            || wants[2] && self.faces.is_empty();
-        if self.fresh && !missing {
-            return;
-        }
-        let begin = Instant::now();
-        let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
-        let mut largest: f64 = 0.0;
-        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
-            self.fitted[k].clear();
-            self.points[k].clear();
-            for &node in slots {
-                let p = x[node as usize];
-                let d = p - origin;
-                largest = largest.max(d.amax());
-                self.fitted[k].push(p);
-                self.points[k].push([d.x as f32, d.y as f32, d.z as f32]);
-            }
-        }
-        // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
-        self.pad = f64::from(f32::EPSILON) * largest + self.slack;
-
-        let first = body.slots.start;
-        let (now, then) = (&self.points[0][..], &self.points[swept][..]);
-        let at_slot = |s: u32| {
-            let p = now[(s - first) as usize];
-            let b = Box32 { lo: p, hi: p };
-            if swept == 0 {
-                return b;
-            }
-            let q = then[(s - first) as usize];
-            b.union(&Box32 { lo: q, hi: q })
-        };
-        let of_edge = |e: u32| {
-            let [i, j] = scene.edge_slots[e as usize];
-            at_slot(i).union(&at_slot(j))
-        };
-        let of_face = |f: u32| {
-            let [i, j, k, l] = scene.facet_slots[f as usize];
-            at_slot(i).union(&at_slot(j)).union(&at_slot(k)).union(&at_slot(l))
-        };
-        if missing || self.rebuild {
-            let space = &mut self.space;
-            if wants[0] {
-                self.nodes.build(first, slots.len(), space, at_slot);
-            }
-            if wants[1] {
-                self.edges.build(body.edges.start, body.edges.len(), space, of_edge);
-            }
-            if wants[2] {
-                self.faces.build(body.facets.start, body.facets.len(), space, of_face);
-            }
-            self.built = wants.iter().filter(|w| **w).count() as u64;
-            self.build_seconds = begin.elapsed().as_secs_f64();
-            self.rebuild = false;
-        } else {
-            if wants[0] {
-                self.nodes.refit(at_slot);
-            }
-            if wants[1] {
-                self.edges.refit(of_edge);
-            }
-            if wants[2] {
-                self.faces.refit(of_face);
-            }
-            self.refitted = wants.iter().filter(|w| **w).count() as u64;
-            self.refit_seconds = begin.elapsed().as_secs_f64();
-        }
-        self.fresh = true;
-    }
-
-    /// Nodes of `tree` below this plane or within `r` of it; returns the number of boxes tested.
-    fn near_plane(&self, tree: &Tree, r: f32, found: impl FnMut(u32)) -> u64 {
-        let mut tests = 0;
-        let [start, end] = &self.points;
-        // A plane that turns during the step sweeps more than its two ends: everything counts.
-        let turns = start[0] != end[0];
-        let low = |b: &Box32, plane: &[[f32; 3]]| {
-            let ([n, [height, ..]], mut sum) = ([plane[0], plane[1]], -plane[1][0]);
-            for k in 0..3 {
-                sum += n[k] * if n[k] > 0.0 { b.lo[k] } else { b.hi[k] };
-            }
-            let size = (0..3).map(|k| b.lo[k].abs().max(b.hi[k].abs())).fold(height.abs(), f32::max);
-            sum - 2e-6 * size
-        };
-        let near = |b: &Box32| {
-            tests += 1;
-            turns || low(b, start) <= r || low(b, end) <= r
-        };
-        tree.visit(near, found);
-        tests
-    }
 }

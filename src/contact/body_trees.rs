@@ -1,0 +1,249 @@
+//! The trees of one body, and how far it has moved since they were fitted.
+//!
+//! Motion is a *shift*, that of the body as a whole, and a *strain*, the largest deviation of a node from
+//! it. Both add up over refits, so that what was found at one time can be judged at any later one. A plane
+//! has no trees; it stands here as a normal and a height.
+//!
+//! Used by `three_stage`.
+
+use super::bvh::{Box32, BuildSpace, Tree};
+use super::octree::Aabb;
+use super::scene::{Body, Scene};
+use super::search::Positions;
+use crate::math::Vec3;
+use std::time::Instant;
+
+/// Trees and motion of one body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BodyState {
+    pub nodes: Tree,
+    pub edges: Tree,
+    pub faces: Tree,
+    pub space: BuildSpace,
+    /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
+    pub fitted: [Vec<Vec3>; 2],
+    pub points: [Vec<[f32; 3]>; 2],
+    /// Motion from the beginning to the fitted positions …
+    pub shift: Vec3,
+    pub strain: f64,
+    /// … and from there to now.
+    pub new_shift: Vec3,
+    pub new_strain: f64,
+    /// Motion of the last step, to guess that of the next.
+    pub step_shift: Vec3,
+    pub step_strain: f64,
+    pub bounds: Option<Aabb>,
+    pub finite: bool,
+    /// Counts what no list of candidates outlives: a first look, a plane that turned.
+    pub epoch: u32,
+    /// Boxes stand for the positions of this call.
+    pub fresh: bool,
+    /// Rounding of distances measured at these coordinates [m].
+    pub slack: f64,
+    /// What single precision may have cut off the boxes, and the slack [m].
+    pub pad: f64,
+    pub needed: bool,
+    pub rebuild: bool,
+    /// What the last preparation did.
+    pub built: u64,
+    pub refitted: u64,
+    pub build_seconds: f64,
+    pub refit_seconds: f64,
+}
+
+impl BodyState {
+    /// Box, shift and strain against the fitted positions.
+    pub fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
+        let end = at.end.unwrap_or(at.x);
+        let swept = usize::from(at.end.is_some());
+        if body.plane {
+            return self.measure_plane(scene, body, at.x, end);
+        }
+        if body.attributes.at_rest && self.bounds.is_some() {
+            return;
+        }
+        let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
+        let known = self.fitted[0].len() == slots.len() && self.fitted[swept].len() == slots.len();
+
+        // The shift of a few nodes stands for that of all: any choice is right, a good one is small.
+        let mut shift = Vec3::zeros();
+        if known && !slots.is_empty() {
+            let samples = slots.len().min(4);
+            for k in 0..samples {
+                let i = k * (slots.len() - 1) / samples.max(2).saturating_sub(1);
+                shift += at.x[slots[i] as usize] - self.fitted[0][i];
+            }
+            shift /= samples as f64;
+        }
+        let mut bounds = Aabb::EMPTY;
+        let mut strain = 0.0;
+        let mut nowhere = 0.0;
+        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
+            let fitted = &self.fitted[k][..];
+            for (i, &node) in slots.iter().enumerate() {
+                let p = &x[node as usize];
+                bounds.add(&[p.x, p.y, p.z]);
+                nowhere += 0.0 * (p.x + p.y + p.z);
+                if known {
+                    let d = (p - fitted[i] - shift).norm_squared();
+                    strain = if d > strain { d } else { strain };
+                }
+            }
+        }
+        let strain = f64::sqrt(strain);
+        self.finite = nowhere == 0.0;
+        if known {
+            self.step_shift = shift - self.new_shift;
+            self.step_strain = (strain - self.new_strain).abs();
+            self.fresh &= shift == Vec3::zeros() && strain == 0.0;
+            (self.new_shift, self.new_strain) = (shift, strain);
+        } else {
+            // A first look: whatever was known is not.
+            self.epoch += 1;
+            self.fresh = false;
+            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        }
+        let farthest = bounds.lo.iter().chain(&bounds.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
+        self.slack = if bounds.is_empty() { 0.0 } else { 1e-14 * farthest };
+        self.bounds = Some(bounds);
+    }
+
+    /// A plane has no box. It has moved by the shift of its point, unless it has turned.
+    fn measure_plane(&mut self, scene: &Scene, body: &Body, x: &[Vec3], end: &[Vec3]) {
+        let facet = &scene.facets[body.facets.start as usize];
+        let at = |x: &[Vec3]| [x[facet.nodes[0] as usize], facet.area_vector(x)];
+        let (start, end) = (at(x), at(end));
+        self.finite = start.iter().chain(&end).all(|v| v.iter().all(|c| c.is_finite()));
+        let same = self.fitted[0].len() == 2
+            && self.fitted[0][1] == start[1]
+            && self.fitted[1][1] == end[1]
+            && start[1] == end[1];
+        if same {
+            let shift = start[0] - self.fitted[0][0];
+            let other = end[0] - self.fitted[1][0];
+            self.step_shift = shift - self.new_shift;
+            self.new_shift = shift;
+            self.new_strain = (other - shift).norm();
+        } else {
+            self.epoch += 1;
+            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        }
+        self.fresh = false;
+        self.bounds = Some(Aabb::EMPTY);
+    }
+
+    /// Brings boxes to the present positions, which become the fitted ones.
+    pub fn fit(&mut self, scene: &Scene, body: &Body, at: Positions<'_>, wants: [bool; 3], origin: &Vec3) {
+        let end = at.end.unwrap_or(at.x);
+        let swept = usize::from(at.end.is_some());
+        self.shift += self.new_shift;
+        self.strain += self.new_strain;
+        (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        if body.plane {
+            let facet = &scene.facets[body.facets.start as usize];
+            for (k, x) in [at.x, end].into_iter().enumerate() {
+                let p = x[facet.nodes[0] as usize];
+                self.fitted[k].clear();
+                self.fitted[k].extend([p, facet.area_vector(x)]);
+                let n = facet.area_vector(x).normalize();
+                let height = n.dot(&(p - origin));
+                self.points[k].clear();
+                self.points[k].extend([[n.x as f32, n.y as f32, n.z as f32], [height as f32, 0.0, 0.0]]);
+            }
+            return;
+        }
+        let missing = wants[0] && self.nodes.is_empty()
+            || wants[1] && self.edges.is_empty() && !body.edges.is_empty()
+            || wants[2] && self.faces.is_empty();
+        if self.fresh && !missing {
+            return;
+        }
+        let begin = Instant::now();
+        let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
+        let mut largest: f64 = 0.0;
+        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
+            self.fitted[k].clear();
+            self.points[k].clear();
+            for &node in slots {
+                let p = x[node as usize];
+                let d = p - origin;
+                largest = largest.max(d.amax());
+                self.fitted[k].push(p);
+                self.points[k].push([d.x as f32, d.y as f32, d.z as f32]);
+            }
+        }
+        // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
+        self.pad = f64::from(f32::EPSILON) * largest + self.slack;
+
+        let first = body.slots.start;
+        let (now, then) = (&self.points[0][..], &self.points[swept][..]);
+        let at_slot = |s: u32| {
+            let p = now[(s - first) as usize];
+            let b = Box32 { lo: p, hi: p };
+            if swept == 0 {
+                return b;
+            }
+            let q = then[(s - first) as usize];
+            b.union(&Box32 { lo: q, hi: q })
+        };
+        let of_edge = |e: u32| {
+            let [i, j] = scene.edge_slots[e as usize];
+            at_slot(i).union(&at_slot(j))
+        };
+        let of_face = |f: u32| {
+            let [i, j, k, l] = scene.facet_slots[f as usize];
+            at_slot(i).union(&at_slot(j)).union(&at_slot(k)).union(&at_slot(l))
+        };
+        if missing || self.rebuild {
+            let space = &mut self.space;
+            if wants[0] {
+                self.nodes.build(first, slots.len(), space, at_slot);
+            }
+            if wants[1] {
+                self.edges.build(body.edges.start, body.edges.len(), space, of_edge);
+            }
+            if wants[2] {
+                self.faces.build(body.facets.start, body.facets.len(), space, of_face);
+            }
+            self.built = wants.iter().filter(|w| **w).count() as u64;
+            self.build_seconds = begin.elapsed().as_secs_f64();
+            self.rebuild = false;
+        } else {
+            if wants[0] {
+                self.nodes.refit(at_slot);
+            }
+            if wants[1] {
+                self.edges.refit(of_edge);
+            }
+            if wants[2] {
+                self.faces.refit(of_face);
+            }
+            self.refitted = wants.iter().filter(|w| **w).count() as u64;
+            self.refit_seconds = begin.elapsed().as_secs_f64();
+        }
+        self.fresh = true;
+    }
+
+    /// Nodes of `tree` below this plane or within `r` of it; returns the number of boxes tested.
+    pub fn near_plane(&self, tree: &Tree, r: f32, found: impl FnMut(u32)) -> u64 {
+        let mut tests = 0;
+        let [start, end] = &self.points;
+        // A plane that turns during the step sweeps more than its two ends: everything counts.
+        let turns = start[0] != end[0];
+        let low = |b: &Box32, plane: &[[f32; 3]]| {
+            let (mut sum, mut size) = (-plane[1][0], plane[1][0].abs());
+            for (k, &n) in plane[0].iter().enumerate() {
+                sum += n * if n > 0.0 { b.lo[k] } else { b.hi[k] };
+                size = size.max(b.lo[k].abs()).max(b.hi[k].abs());
+            }
+            // Rounding of a normal and of its products with coordinates of this size.
+            sum - 2e-6 * size
+        };
+        let near = |b: &Box32| {
+            tests += 1;
+            turns || low(b, start) <= r || low(b, end) <= r
+        };
+        tree.visit(near, found);
+        tests
+    }
+}
