@@ -26,6 +26,8 @@ use crate::math::{Mat3, Vec3};
 
 /// Share of the free inverse mass below which a pair counts as held: round-off of a projector.
 const HELD: f64 = 1e-12;
+/// Share of a motion along the normal that must be left by supports for one side to do it alone.
+const MOBILE: f64 = 0.01;
 /// Share of the largest eigenvalue below which one counts as zero.
 const SINGULAR: f64 = 1e-12;
 
@@ -172,7 +174,7 @@ pub fn displacements(
             .filter(|p| p.1 > 0.0)
             .map(|(k, w)| w * n.dot(&free_part(&inv_mass[k], &n)))
             .sum();
-        if carried > HELD {
+        if carried > MOBILE {
             for ((k, w), to) in pair.stencil().zip(&mut moves) {
                 if w > 0.0 {
                     *to = rise / carried * free_part(&inv_mass[k], &n);
@@ -191,10 +193,9 @@ pub fn displacements(
 /// `P n`, from `P/m`.
 #[inline]
 fn free_part(inv_mass: &Mat3, n: &Vec3) -> Vec3 {
-    let pushed = inv_mass * n;
-    let along = n.dot(&pushed);
-    // |Pn|² = n·Pn, so m = (n·P n/m) / |P n/m|²
-    if along > 0.0 { pushed * (along / pushed.norm_squared()) } else { Vec3::zeros() }
+    // P has eigenvalues 0 and 1, so 1/m = ‖P/m‖² / tr(P/m)
+    let trace = inv_mass.trace();
+    if trace > 0.0 { trace / inv_mass.norm_squared() * (inv_mass * n) } else { Vec3::zeros() }
 }
 
 /// Gives back the angular momentum that moving the nodes of a free pair by `moves` took, by a spin about their
@@ -213,6 +214,10 @@ pub fn restore_spin(
     x: &[Vec3],
     v: &mut [Vec3],
 ) -> ([Vec3; MAX_POINTS], f64) {
+    let mut changes = [Vec3::zeros(); MAX_POINTS];
+    if pair.points().len() < 3 {
+        return (changes, 0.0); // two points in one place cannot spin
+    }
     let (mut total, mut centre, mut lost) = (0.0, Vec3::zeros(), Vec3::zeros());
     for ((k, _), d) in pair.stencil().zip(moves) {
         total += mass[k];
@@ -227,7 +232,6 @@ pub fn restore_spin(
         spin += r.cross(&(mass[k] * v[k]));
     }
     let omega = -pseudo_inverse(&inertia) * lost;
-    let mut changes = [Vec3::zeros(); MAX_POINTS];
     for ((k, _), dv) in pair.stencil().zip(&mut changes) {
         *dv = omega.cross(&(x[k] - centre));
         v[k] += *dv;
