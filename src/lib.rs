@@ -12,5 +12,6 @@ pub mod model;
 pub mod method;
 pub mod run;
 pub mod output;
+pub mod deck;
 pub mod look;
 pub mod cases;

@@ -1,5 +1,6 @@
 //! `carom bench`: the benchmarks, as ratios and absolute figures.
 
+use crate::exit::{BAD_INPUT, Failure, Outcome, unless_closed};
 use carom::cases::bench::{Measurement, force, machine};
 use clap::Args;
 use std::io::{self, Write};
@@ -16,8 +17,17 @@ pub struct BenchArgs {
     threads: Vec<usize>,
 }
 
+pub fn command(args: &BenchArgs) -> Outcome {
+    if unless_closed(bench(args, &mut io::stdout().lock()), true)? {
+        return Ok(0);
+    }
+    let message =
+        format!("no benchmark is called {}; there is {}", args.names.join(" or "), force::cases().join(", "));
+    Err(Failure::new(BAD_INPUT, message))
+}
+
 /// Runs what was asked for; `Ok(false)` if a name fits nothing.
-pub fn bench(args: &BenchArgs, out: &mut impl Write) -> io::Result<bool> {
+fn bench(args: &BenchArgs, out: &mut impl Write) -> io::Result<bool> {
     let all: Vec<String> = force::cases();
     let wanted = |case: &str| args.names.is_empty() || args.names.iter().any(|n| fits(n, case));
     if args.names.iter().any(|n| !all.iter().any(|c| fits(n, c))) {
@@ -56,7 +66,12 @@ fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<
         "flop/s" => (m.value / 1e9, "Gflop/s"),
         _ => (m.value / 1e9, "GB/s"),
     };
-    write!(out, "{name:<40} {} thread{}  {value:>8.2} {unit}", m.threads, if m.threads == 1 { " " } else { "s" })?;
+    write!(
+        out,
+        "{name:<40} {} thread{}  {value:>8.2} {unit}",
+        m.threads,
+        if m.threads == 1 { " " } else { "s" }
+    )?;
     if let (Some(share), Some(flops)) = (m.peak_fraction, m.flops_per_element) {
         write!(out, "  {:>5.1} % of the peak at {flops} flop/element", 100.0 * share)?;
     }

@@ -1,3 +1,53 @@
-//! The `carom` program.
+//! The `carom` program: arguments in, exit code out. One module per command.
 
-fn main() {}
+mod bench;
+mod check;
+mod examples;
+mod exit;
+mod folder;
+mod input;
+mod progress;
+mod reproduce;
+mod run;
+mod signals;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Contact-impact solver for deformable bodies.
+#[derive(Parser)]
+#[command(name = "carom", version, about, long_about = None)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a deck
+    Run(run::Arguments),
+    /// Read and build everything, run nothing, and tell what is there
+    Check(check::Arguments),
+    /// List the built-in examples
+    Examples,
+    /// Print a built-in example as a deck to start from
+    Example(examples::Arguments),
+    /// Run the published cases and check them
+    Reproduce(reproduce::ReproduceArgs),
+    /// Measure how fast this machine computes
+    Bench(bench::BenchArgs),
+    /// Print the JSON schema of a deck, for editors
+    Schema,
+}
+
+fn main() -> ExitCode {
+    exit::guarded(|| match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Examples => examples::list(),
+        Command::Example(arguments) => examples::write(&arguments),
+        Command::Reproduce(arguments) => reproduce::command(&arguments),
+        Command::Bench(arguments) => bench::command(&arguments),
+        Command::Schema => examples::schema(),
+    })
+}

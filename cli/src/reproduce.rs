@@ -1,5 +1,7 @@
 //! `carom reproduce`: runs the published cases and checks them.
 
+use crate::exit::{BAD_INPUT, CHECK_FAILED, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, unless_closed};
+use crate::signals::Stop;
 use carom::cases::reproduce::{CASES, Check, Published, ReproduceError, find};
 use clap::Args;
 use serde_json::json;
@@ -31,8 +33,30 @@ pub struct ReproduceArgs {
     threads: Option<usize>,
 }
 
+pub fn command(args: &ReproduceArgs) -> Outcome {
+    let stop =
+        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
+    let verdict = unless_closed(reproduce(args, &stop.flag, &mut io::stdout().lock()), Verdict::Passed)?;
+    if stop.raised() {
+        return Ok(stop.code());
+    }
+    match verdict {
+        Verdict::Passed => Ok(0),
+        Verdict::Failed => Ok(CHECK_FAILED),
+        Verdict::BadRequest(text) => Err(Failure::new(BAD_INPUT, text)),
+        Verdict::Error(error) => {
+            let code = match &error {
+                ReproduceError::Deck(_) => BAD_INPUT,
+                ReproduceError::Run(_) => FAILED,
+                ReproduceError::Output(_) => NO_OUTPUT,
+            };
+            Err(Failure::new(code, error.to_string()))
+        }
+    }
+}
+
 /// How it went.
-pub enum Verdict {
+enum Verdict {
     Passed,
     Failed,
     /// Nothing fits what was asked for.
@@ -40,7 +64,7 @@ pub enum Verdict {
     Error(ReproduceError),
 }
 
-pub fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> io::Result<Verdict> {
+fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> io::Result<Verdict> {
     if args.list {
         for case in &CASES {
             if args.json {

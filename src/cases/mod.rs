@@ -1,3 +1,39 @@
 //! Built-in decks, published cases and their checks, benchmarks.
 
 pub mod bench;
+pub mod reproduce;
+
+/// A built-in deck, embedded so that the program carries it.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    pub name: &'static str,
+    /// The deck, comments and all.
+    pub text: &'static str,
+}
+
+impl Example {
+    /// What it shows: the first line of its deck.
+    pub fn about(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+    }
+}
+
+macro_rules! example {
+    ($name:literal) => {
+        Example { name: $name, text: include_str!(concat!("../../examples/", $name, "/deck.toml")) }
+    };
+}
+
+/// All examples, the first to try first.
+pub const EXAMPLES: [Example; 5] = [
+    example!("spinning-block"),
+    example!("free-bar"),
+    example!("hanging-block"),
+    example!("pressurised-ring"),
+    example!("stretched-strip"),
+];
+
+/// The example of that name.
+pub fn example(name: &str) -> Option<&'static Example> {
+    EXAMPLES.iter().find(|e| e.name == name)
+}

@@ -9,6 +9,7 @@
 //! of motion is `m a = f_ext − f`.
 
 pub mod bar2;
+mod deformed_step;
 pub mod hex8;
 pub mod patch;
 pub mod quad4;

@@ -4,13 +4,15 @@
 //! holds, chosen at run time once per patch. A batch is the same computation for one element and for eight,
 //! so an element's force has the same bits whoever its neighbours in the batch are.
 
+use super::deformed_step::StepPass;
 use super::patch::{Patches, Record, Scratch};
-use super::{Block, Element, Pass, PointState, PointStress, Positions, stable_step, tangent};
+use super::stable_step::{self, AtRest, Steps};
+use super::{Block, Element, Pass, PointState, PointStress, Positions, tangent};
 use crate::material::{Material, von_mises};
 use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch, dispatch_rarely};
 use crate::math::tensor::{
-    INDEX, Matrix, Sym, cofactor, det, dot, eigenvalue_bound, full, green_strain, mul, mul_transposed,
-    plus_identity, scale, small_strain,
+    INDEX, Matrix, Sym, cofactor, det, dot, full, green_strain, mul, mul_transposed, plus_identity, scale,
+    small_strain,
 };
 use crate::math::{Mat3, Vec3};
 use crate::mesh::CellKind;
@@ -28,8 +30,8 @@ pub struct Solid<E, M> {
     hourglass: f64,
     connectivity: Vec<u32>,
     patches: Patches,
-    /// Stable step of each element in the reference shape [s].
-    steps: Vec<f64>,
+    /// Stable steps of each element in the reference shape.
+    steps: Steps,
     element: PhantomData<E>,
 }
 
@@ -54,8 +56,6 @@ struct Answer<N, L> {
     energy: L,
     hourglass: L,
     det_f: L,
-    /// Largest ratio of squared frequencies, now to reference.
-    growth: L,
 }
 
 impl<E: Element, M: Material> Solid<E, M> {
@@ -71,10 +71,10 @@ impl<E: Element, M: Material> Solid<E, M> {
             hourglass,
             connectivity,
             patches,
-            steps: Vec::new(),
+            steps: Steps::default(),
             element: PhantomData,
         };
-        let rest = stable_step::AtRest {
+        let rest = AtRest {
             connectivity: &block.connectivity,
             density: block.law.density(),
             tangent: block.law.tangent(&[0.0; 6], &[0.0; MAX_STATE][..M::STATE]),
@@ -95,7 +95,7 @@ impl<E: Element, M: Material> Solid<E, M> {
         let reference = self.gather_one(element, |n| positions.reference[n]);
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
         let mut state = [0.0; MAX_STATE];
-        let answer = self.kernel::<f64, false>(&reference, &u, &mut state[..E::POINTS * M::STATE]);
+        let answer = self.kernel::<f64>(&reference, &u, &mut state[..E::POINTS * M::STATE]);
         (answer.energy, answer.force)
     }
 
@@ -131,7 +131,7 @@ impl<E: Element, M: Material> Solid<E, M> {
 
     /// Displacement gradient to force, for one batch.
     #[inline(always)]
-    fn kernel<L: Lane, const STEP: bool>(
+    fn kernel<L: Lane>(
         &self,
         reference: &E::Nodal<L>,
         displacement: &E::Nodal<L>,
@@ -142,7 +142,7 @@ impl<E: Element, M: Material> Solid<E, M> {
         let shape = E::shape(reference);
         let gradient = E::gradient(&shape, displacement);
         let mut r = E::zero(like);
-        let (mut energy, mut growth) = (like.of(0.0), like.of(1.0));
+        let mut energy = like.of(0.0);
         let mut det_f = like.of(f64::INFINITY);
         for q in 0..E::POINTS {
             let j = E::jacobian(&shape, q);
@@ -154,13 +154,6 @@ impl<E: Element, M: Material> Solid<E, M> {
             let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
             let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
             let (density, s) = self.law.respond(&strain, point_state);
-            if STEP && !M::SMALL_STRAIN {
-                // ω² ≤ ω₀² (Λ² d + s⁺/2μ): stretch, stiffening of the law, geometric stiffness of tension
-                let stretch_squared = eigenvalue_bound(&strain) * 2.0 + 1.0;
-                let stiffening = self.law.stiffening(&strain, point_state);
-                let tension = eigenvalue_bound(&s).max(like.of(0.0)) * (0.5 / self.law.lame().mu);
-                growth = growth.max(stretch_squared.mul_add(stiffening, tension));
-            }
             energy = density.mul_add(det_j * E::weight(q), energy);
             // w det J P J⁻ᵀ = w P c
             let wc = scale(&c, like.of(E::weight(q)));
@@ -189,12 +182,50 @@ impl<E: Element, M: Material> Solid<E, M> {
         for x in force.as_mut().iter_mut().flatten() {
             *x = *x * self.section;
         }
-        Answer { force, energy, hourglass, det_f, growth }
+        Answer { force, energy, hourglass, det_f }
+    }
+}
+
+/// Puts the nodes of one batch of elements side by side.
+#[inline(always)]
+pub(super) fn load_batch<E: Element, L: Lane>(
+    token: L::Token,
+    records: &[Record],
+    batch: &[u16],
+    reference: &mut E::Nodal<L>,
+    displacement: &mut E::Nodal<L>,
+) {
+    let nodes = E::KIND.nodes();
+    let mut buffer = [[0.0; MAX_WIDTH]; 8];
+    for a in 0..nodes {
+        for l in 0..L::WIDTH {
+            let record = &records[batch[l * nodes + a] as usize].0;
+            for (row, x) in buffer.iter_mut().zip(record) {
+                row[l] = *x;
+            }
+        }
+        for i in 0..3 {
+            reference.as_mut()[a][i] = L::load(token, &buffer[i]);
+            displacement.as_mut()[a][i] = L::load(token, &buffer[4 + i]);
+        }
+    }
+}
+
+/// What the law kept for a batch that begins with element `first` of the patch and has `valid` elements.
+#[inline(always)]
+pub(super) fn load_state<L: Lane>(token: L::Token, old: &[f64], first: usize, valid: usize, state: &mut [L]) {
+    let per_element = state.len();
+    let mut column = [0.0; MAX_WIDTH];
+    for (k, x) in state.iter_mut().enumerate() {
+        for (l, to) in column[..L::WIDTH].iter_mut().enumerate() {
+            *to = old[(first + l.min(valid - 1)) * per_element + k];
+        }
+        *x = L::load(token, &column);
     }
 }
 
 /// One force pass over a patch.
-struct PatchPass<'a, E, M, const STEP: bool> {
+struct PatchPass<'a, E, M> {
     block: &'a Solid<E, M>,
     patch: usize,
     records: &'a [Record],
@@ -203,7 +234,7 @@ struct PatchPass<'a, E, M, const STEP: bool> {
     forces: &'a mut [Vec3],
 }
 
-impl<E: Element, M: Material, const STEP: bool> OnLanes for PatchPass<'_, E, M, STEP> {
+impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
     type Output = Pass;
 
     #[inline(always)]
@@ -217,30 +248,13 @@ impl<E: Element, M: Material, const STEP: bool> OnLanes for PatchPass<'_, E, M, 
         let zero = L::splat(token, 0.0);
         let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
         let mut state = [zero; MAX_STATE];
-        let mut buffer = [[0.0; MAX_WIDTH]; 8];
         let mut column = [0.0; MAX_WIDTH];
         for first in (0..range.len()).step_by(width) {
             let batch = &local[first * nodes..(first + width) * nodes];
-            for a in 0..nodes {
-                for l in 0..width {
-                    let record = &self.records[batch[l * nodes + a] as usize].0;
-                    for (row, x) in buffer.iter_mut().zip(record) {
-                        row[l] = *x;
-                    }
-                }
-                for i in 0..3 {
-                    reference.as_mut()[a][i] = L::load(token, &buffer[i]);
-                    displacement.as_mut()[a][i] = L::load(token, &buffer[4 + i]);
-                }
-            }
+            load_batch::<E, L>(token, self.records, batch, &mut reference, &mut displacement);
             let valid = width.min(range.len() - first);
-            for (k, x) in state[..per_element].iter_mut().enumerate() {
-                for (l, to) in column[..width].iter_mut().enumerate() {
-                    *to = self.old[(first + l.min(valid - 1)) * per_element + k];
-                }
-                *x = L::load(token, &column);
-            }
-            let answer = block.kernel::<L, STEP>(&reference, &displacement, &mut state[..per_element]);
+            load_state(token, self.old, first, valid, &mut state[..per_element]);
+            let answer = block.kernel::<L>(&reference, &displacement, &mut state[..per_element]);
             for (k, x) in state[..per_element].iter().enumerate() {
                 x.store(&mut column);
                 for l in 0..valid {
@@ -270,16 +284,14 @@ impl<E: Element, M: Material, const STEP: bool> OnLanes for PatchPass<'_, E, M, 
                 answer.det_f.store(&mut column);
                 column[..valid].iter().for_each(|&d| pass.det_f = pass.det_f.min(d));
             }
-            if STEP {
-                answer.growth.store(&mut column);
-                for (l, growth) in column[..valid].iter().enumerate() {
-                    let element = block.patches.elements()[range.start + first + l] as usize;
-                    pass.step = pass.step.min(block.steps[element] / growth.sqrt());
-                }
-            }
         }
         pass
     }
+}
+
+/// On wide registers, or one number at a time for laws that are not worth a kernel for each.
+fn if_wide<M: Material, O: OnLanes>(dispatch: fn(O) -> O::Output, computation: O) -> O::Output {
+    if M::WIDE { dispatch(computation) } else { computation.run::<f64>(()) }
 }
 
 impl<E: Element, M: Material> Block for Solid<E, M> {
@@ -314,12 +326,16 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);
-        let block = self;
+        let mut pass = if_wide::<M, _>(dispatch, PatchPass { block: self, patch, records, old, new, forces });
         if measure_step {
-            dispatch_rarely(PatchPass::<E, M, true> { block, patch, records, old, new, forces })
-        } else {
-            dispatch(PatchPass::<E, M, false> { block, patch, records, old, new, forces })
+            let (law, patches, steps) = (&self.law, &self.patches, &self.steps);
+            let element = PhantomData::<E>;
+            pass.step = if_wide::<M, _>(
+                dispatch_rarely,
+                StepPass { law, patches, steps, patch, records, old, element },
+            );
         }
+        pass
     }
 
     fn smallest_det_f(&self, element: usize, positions: Positions) -> f64 {
@@ -380,7 +396,7 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     }
 
     fn stable_steps(&self) -> &[f64] {
-        &self.steps
+        &self.steps.whole
     }
 
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress)) {
@@ -411,7 +427,7 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     }
 
     fn bytes(&self) -> usize {
-        self.connectivity.len() * 4 + self.steps.len() * 8 + self.patches.bytes()
+        self.connectivity.len() * 4 + self.steps.whole.len() * 16 + self.patches.bytes()
     }
 
     fn flops(&self) -> u64 {
@@ -422,7 +438,7 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
             *to = from.map(Count);
         }
         let mut state = [Count(0.0); MAX_STATE];
-        self.kernel::<Count, false>(&on_count, &on_count, &mut state[..E::POINTS * M::STATE]);
+        self.kernel::<Count>(&on_count, &on_count, &mut state[..E::POINTS * M::STATE]);
         Count::take()
     }
 }

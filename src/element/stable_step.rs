@@ -8,6 +8,9 @@
 //! and (3N)^{1/32} at most, 2 to 10 % of ω² at worst, half of that in the step. No iteration that may not have converged,
 //! and no estimate from below.
 //!
+//! Beside it stands `2/ω_∇`, the step of a scalar field on the element (its Laplacian with the same mass): a body
+//! whose energy is at most `½q|∇u|²` has `ω² ≤ q ω_∇²` whatever its law, see [`super::deformed_step`].
+//!
 //! Of the law only the stiffness at rest matters, so this is compiled once per element and not once per law.
 
 use super::Element;
@@ -33,21 +36,51 @@ pub(super) struct AtRest<'a> {
     pub hourglass: f64,
 }
 
-/// Stable step [s] of every element in its reference shape.
-pub(super) fn of_block<E: Element>(rest: &AtRest, reference: &[Vec3]) -> Vec<f64> {
-    let mut steps = vec![0.0; rest.connectivity.len() / E::KIND.nodes()];
-    steps.par_chunks_mut(MAX_WIDTH).enumerate().for_each(|(chunk, out)| {
-        let first = chunk * MAX_WIDTH;
-        dispatch_rarely(Batch { rest, reference, first, out, element: PhantomData::<E> });
-    });
-    steps
+/// What is known of the frequencies of every element in its reference shape.
+#[derive(Default)]
+pub(super) struct Steps {
+    /// Stable step [s].
+    pub whole: Vec<f64>,
+    /// Stable step of a scalar field of unit stiffness [s √Pa]; for elements with hourglass control, stiffened by it.
+    pub gradient: Vec<f64>,
+    /// Largest share of the hourglass modes in ω².
+    pub hourglass_share: f64,
+    /// Largest stiffness of the law at rest against one component of a gradient, λ + 2μ [Pa].
+    pub modulus: f64,
+}
+
+pub(super) fn of_block<E: Element>(rest: &AtRest, reference: &[Vec3]) -> Steps {
+    let count = rest.connectivity.len() / E::KIND.nodes();
+    let (mut whole, mut gradient, mut share) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+    whole
+        .par_chunks_mut(MAX_WIDTH)
+        .zip(gradient.par_chunks_mut(MAX_WIDTH))
+        .zip(share.par_chunks_mut(MAX_WIDTH))
+        .enumerate()
+        .for_each(|(chunk, ((whole, gradient), share))| {
+            let first = chunk * MAX_WIDTH;
+            dispatch_rarely(Batch {
+                rest,
+                reference,
+                first,
+                whole,
+                gradient,
+                share,
+                element: PhantomData::<E>,
+            });
+        });
+    let hourglass_share = share.into_iter().fold(0.0, f64::max);
+    let modulus = rest.tangent[0][0].max(2.0 * rest.tangent[3][3]);
+    Steps { whole, gradient, hourglass_share, modulus }
 }
 
 struct Batch<'a, E> {
     rest: &'a AtRest<'a>,
     reference: &'a [Vec3],
     first: usize,
-    out: &'a mut [f64],
+    whole: &'a mut [f64],
+    gradient: &'a mut [f64],
+    share: &'a mut [f64],
     element: PhantomData<E>,
 }
 
@@ -65,8 +98,8 @@ impl<E: Element> OnLanes for Batch<'_, E> {
                 *x = zero.of(self.rest.tangent[AT[ij / 3][ij % 3]][AT[kl / 3][kl % 3]]);
             }
         }
-        for begin in (0..self.out.len()).step_by(width) {
-            let count = width.min(self.out.len() - begin);
+        for begin in (0..self.whole.len()).step_by(width) {
+            let count = width.min(self.whole.len() - begin);
             let mut x = [[[0.0; MAX_WIDTH]; 3]; 8];
             let mut root = [[0.0; MAX_WIDTH]; 8];
             for l in 0..width {
@@ -92,23 +125,54 @@ impl<E: Element> OnLanes for Batch<'_, E> {
             if E::HOURGLASS {
                 tangent::add_hourglass::<E, L>(&reference, &shape, self.rest.hourglass, &mut a);
             }
-            for (row, root_a) in a.chunks_exact_mut(3).zip(&root) {
-                for row in row {
-                    for (entries, root_b) in row.chunks_exact_mut(3).zip(&root) {
-                        let factor = L::load(token, root_a) * L::load(token, root_b);
-                        for x in entries {
-                            *x = *x * factor;
-                        }
-                    }
-                }
+            let bound = weighted_bound(&mut a, &root[..nodes], 3, token);
+            a = [[zero; SIZE]; SIZE];
+            for q in 0..E::POINTS {
+                tangent::add_laplacian::<E, L>(&shape, q, &mut a);
             }
+            if E::HOURGLASS {
+                let relative = self.rest.hourglass / self.rest.tangent[0][0];
+                tangent::add_scalar_hourglass::<E, L>(&reference, &shape, relative, &mut a);
+            }
+            let bound_gradient = weighted_bound(&mut a, &root[..nodes], 1, token);
             let mut column = [0.0; MAX_WIDTH];
-            largest_eigenvalue_bound(&mut a, 3 * nodes).store(&mut column);
-            for (step, bound) in self.out[begin..begin + count].iter_mut().zip(column) {
+            bound.store(&mut column);
+            for (step, bound) in self.whole[begin..begin + count].iter_mut().zip(column) {
                 *step = 2.0 / bound.sqrt();
+            }
+            bound_gradient.store(&mut column);
+            for (step, bound) in self.gradient[begin..begin + count].iter_mut().zip(column) {
+                *step = 2.0 / bound.sqrt();
+            }
+            if E::HOURGLASS {
+                a = [[zero; SIZE]; SIZE];
+                tangent::add_scalar_hourglass::<E, L>(&reference, &shape, self.rest.hourglass, &mut a);
+                (weighted_bound(&mut a, &root[..nodes], 1, token) / bound).store(&mut column);
+                self.share[begin..begin + count].copy_from_slice(&column[..count]);
             }
         }
     }
+}
+
+/// Bound of the largest eigenvalue of `M^-½ A M^-½` with `components` rows per node, given `M^-½`.
+#[inline(always)]
+fn weighted_bound<L: Lane>(
+    a: &mut [[L; SIZE]; SIZE],
+    root: &[[f64; MAX_WIDTH]],
+    components: usize,
+    token: L::Token,
+) -> L {
+    for (row, root_a) in a.chunks_exact_mut(components).zip(root) {
+        for row in row {
+            for (entries, root_b) in row.chunks_exact_mut(components).zip(root) {
+                let factor = L::load(token, root_a) * L::load(token, root_b);
+                for x in entries {
+                    *x = *x * factor;
+                }
+            }
+        }
+    }
+    largest_eigenvalue_bound(a, components * root.len())
 }
 
 /// `‖A^16‖^{1/16}`, scaled by the trace on the way so that nothing overflows.

@@ -48,16 +48,8 @@ pub(super) fn add_point<E: Element, L: Lane>(
     k: &mut [[L; SIZE]; SIZE],
 ) {
     let like = k[0][0];
-    let nodes = E::KIND.nodes();
-    let j = E::jacobian(shape, q);
-    let c = cofactor(&j);
-    let det_j = dot(j[0], c[0]);
-    // ∇Nₐ = J⁻ᵀ ∂Nₐ/∂ξ
-    let mut unit = E::zero(like);
-    E::add(&mut unit, q, &scale(&c, like.of(1.0) / det_j));
-    let slopes = E::spread(shape, &unit);
-    let volume = det_j * E::weight(q);
-    for b in 0..nodes {
+    let (slopes, volume) = slopes::<E, L>(shape, q, like);
+    for b in 0..E::KIND.nodes() {
         // t[iJ][k] = A_iJkL N_b,L
         let slope = slopes.as_ref()[b];
         let slope = [slope[0] * volume, slope[1] * volume, slope[2] * volume];
@@ -73,6 +65,49 @@ pub(super) fn add_point<E: Element, L: Lane>(
                     k[3 * a + i][3 * b + l] += dot([t[3 * i][l], t[3 * i + 1][l], t[3 * i + 2][l]], *slope);
                 }
             }
+        }
+    }
+}
+
+/// `∇Nₐ` and the volume of point `q`, section aside.
+#[inline(always)]
+fn slopes<E: Element, L: Lane>(shape: &E::Shape<L>, q: usize, like: L) -> (E::Nodal<L>, L) {
+    let j = E::jacobian(shape, q);
+    let c = cofactor(&j);
+    let det_j = dot(j[0], c[0]);
+    // ∇Nₐ = J⁻ᵀ ∂Nₐ/∂ξ
+    let mut unit = E::zero(like);
+    E::add(&mut unit, q, &scale(&c, like.of(1.0) / det_j));
+    (E::spread(shape, &unit), det_j * E::weight(q))
+}
+
+/// Adds `∇Nₐ·∇N_b` times the volume of point `q`: the stiffness of a scalar field.
+#[inline(always)]
+pub(super) fn add_laplacian<E: Element, L: Lane>(shape: &E::Shape<L>, q: usize, k: &mut [[L; SIZE]; SIZE]) {
+    let (slopes, volume) = slopes::<E, L>(shape, q, k[0][0]);
+    for (row, a) in k.iter_mut().zip(slopes.as_ref()) {
+        let a = [a[0] * volume, a[1] * volume, a[2] * volume];
+        for (x, b) in row.iter_mut().zip(slopes.as_ref()) {
+            *x += dot(a, *b);
+        }
+    }
+}
+
+/// Adds the hourglass stiffness of one component of the displacement.
+#[inline(always)]
+pub(super) fn add_scalar_hourglass<E: Element, L: Lane>(
+    reference: &E::Nodal<L>,
+    shape: &E::Shape<L>,
+    stiffness: f64,
+    k: &mut [[L; SIZE]; SIZE],
+) {
+    let like = k[0][0];
+    for b in 0..E::KIND.nodes() {
+        let mut unit = E::nodal(like.of(0.0));
+        unit.as_mut()[b][0] = like.of(1.0);
+        let force = E::hourglass(reference, shape, &unit, stiffness).1;
+        for (a, f) in force.as_ref().iter().enumerate() {
+            k[a][b] += f[0];
         }
     }
 }

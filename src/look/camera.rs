@@ -91,7 +91,8 @@ impl Camera {
 
     /// Fits a box of view coordinates into a window of pixels (x, y, width, height).
     pub fn fit(&mut self, lo: [f64; 2], hi: [f64; 2], window: [f64; 4]) {
-        let extent = |k: usize| (hi[k] - lo[k]).max(1e-300);
+        // A bar seen end-on has no extent: a trace of its distance from the origin stands in.
+        let extent = |k: usize| (hi[k] - lo[k]).max(1e-6 * (hi[k].abs() + lo[k].abs())).max(1e-30);
         self.scale = (window[2] / extent(0)).min(window[3] / extent(1));
         self.centre = [0.5 * (lo[0] + hi[0]), 0.5 * (lo[1] + hi[1])];
         self.middle = [window[0] + window[2] / 2.0, window[1] + window[3] / 2.0];

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `folder` | history, summary, reference points |
 //! | `axis`, `chart`, `plot` | ticks, panels of curves, the figures of a run |
+//! | `words` | a run in a few lines of text |
 //! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
 //! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
 //! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
@@ -16,7 +17,7 @@ mod camera;
 mod chart;
 pub mod colour;
 pub mod draw;
-mod folder;
+pub mod folder;
 mod font;
 pub mod image;
 mod overlay;
@@ -24,12 +25,14 @@ pub mod plot;
 mod raster;
 pub mod render;
 mod scene;
+mod words;
 
 pub use camera::View;
 pub use colour::Theme;
 pub use plot::{PlotOptions, plot};
 pub use render::{ColourBy, RenderOptions, Select, picture, render};
 pub use scene::Cut;
+pub use words::in_words;
 
 use crate::output::pvd::PvdError;
 use crate::output::replace_file;

@@ -361,7 +361,7 @@ fn edge_ink(t: &ScreenTriangle, setup: &Setup, distances: &[f32; 3], pen: f32) -
 
 /// Directions tried around a pixel, and steps along each.
 const DIRECTIONS: usize = 7;
-const STEPS: usize = 3;
+const STEPS: usize = 4;
 /// Pixels of the pattern in which directions are turned; averaging over it removes the grain.
 const PATTERN: usize = 4;
 
@@ -436,11 +436,11 @@ fn sky_offsets(reach: f32) -> Vec<[[[i32; 2]; STEPS]; DIRECTIONS]> {
     (0..PATTERN * PATTERN)
         .map(|cell| {
             let turn = (cell * 7 % 16) as f32 / 16.0;
-            let stretch = (cell * 5 % 16) as f32 / 16.0;
+            let stretch = (cell * 11 % 16) as f32 / 16.0;
             std::array::from_fn(|d| {
                 let angle = std::f32::consts::TAU * (d as f32 + turn) / DIRECTIONS as f32;
                 std::array::from_fn(|s| {
-                    let share = (s as f32 + 0.4 + 0.6 * stretch) / STEPS as f32;
+                    let share = (s as f32 + stretch + 0.03) / STEPS as f32;
                     let r = 1.0 + reach * share * share;
                     [(r * angle.cos()).round() as i32, -(r * angle.sin()).round() as i32]
                 })

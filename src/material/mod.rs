@@ -65,6 +65,8 @@ pub trait Material: Send + Sync + 'static {
     const LINEAR: bool = false;
     /// Numbers the law keeps per integration point.
     const STATE: usize = 0;
+    /// Worth a kernel for every instruction set: each takes seconds to compile.
+    const WIDE: bool = true;
 
     /// Mass per reference volume [kg/m³].
     fn density(&self) -> f64;

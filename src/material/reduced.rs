@@ -125,6 +125,8 @@ impl<M: Material> Material for PlaneStress<M> {
     const SMALL_STRAIN: bool = M::SMALL_STRAIN;
     const LINEAR: bool = M::LINEAR;
     const STATE: usize = M::STATE;
+    // Thin bodies of rubber are small problems, and their kernels, an iteration around a law, the largest of all.
+    const WIDE: bool = M::LINEAR;
 
     fn density(&self) -> f64 {
         self.0.density()
@@ -198,6 +200,8 @@ impl<M: Material> Material for Uniaxial<M> {
     const SMALL_STRAIN: bool = M::SMALL_STRAIN;
     const LINEAR: bool = M::LINEAR;
     const STATE: usize = M::STATE;
+    // Thin bodies of rubber are small problems, and their kernels, an iteration around a law, the largest of all.
+    const WIDE: bool = M::LINEAR;
 
     fn density(&self) -> f64 {
         self.0.density()

@@ -1,6 +1,6 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
-use crate::run::Run;
+use crate::run::{Case, Run};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -80,6 +80,34 @@ pub struct Wall {
 }
 
 impl Summary {
+    /// Of a case that is about to run.
+    pub fn begin(case: &Case) -> Self {
+        let nothing = Phases { force: 0.0, search: 0.0, response: 0.0, solve: 0.0, output: 0.0 };
+        Summary {
+            carom: env!("CARGO_PKG_VERSION").into(),
+            title: case.title.clone(),
+            method: case.method_name.clone(),
+            threads: rayon::current_num_threads(),
+            nodes: case.model.reference.len(),
+            elements: case.model.elements(),
+            steps: case.state.step,
+            end_time: case.state.time,
+            wall_seconds: 0.0,
+            loop_seconds: 0.0,
+            phase_seconds: nothing,
+            element_kicks: 0,
+            collision_kicks: 0,
+            contacts_peak: 0,
+            penetration_max: 0.0,
+            energy: Energy { initial: 0.0, last: 0.0, error_max_rel: 0.0 },
+            momentum: Drift { linear_drift_max: 0.0, angular_drift_max: 0.0 },
+            dt: StepSize { min: 0.0, mean: 0.0, max: 0.0 },
+            peak_rss_bytes: peak_rss_bytes(),
+            status: Status::Running,
+            failure: None,
+        }
+    }
+
     pub fn of(run: &Run, wall: Wall, status: Status, failure: Option<String>) -> Self {
         let (case, ledger) = (&run.case, &run.ledger);
         let steps = case.state.step;

@@ -260,7 +260,7 @@ impl Run {
             let reached = method.advance(model, state, goal, &mut self.ledger, stop)?;
             let took = begin.elapsed();
             if took < PULSE / 2 {
-                pulse_steps *= 2;
+                pulse_steps = pulse_steps.saturating_mul(2);
             } else if took > PULSE * 2 {
                 pulse_steps = (pulse_steps / 2).max(1);
             }

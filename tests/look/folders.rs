@@ -1,7 +1,8 @@
 //! Output folders made by hand, as a run would leave them: something to look at without a solver.
 
 use carom::math::Vec3;
-use carom::mesh::CellKind;
+use carom::mesh::shape::{Cylinder, Sphere};
+use carom::mesh::{CellKind, Mesh};
 use carom::output::pvd::Series;
 use carom::output::vtu::{Field, Frame, PackedCells, Values, name, write_vtu};
 use std::f64::consts::PI;
@@ -153,6 +154,16 @@ impl Model {
         self.rest.extend((0..=n).map(|i| Vec3::new(from + length * i as f64 / n as f64, 0.0, 0.0)));
         self.cells.push((CellKind::Bar2, (0..n as u32).flat_map(|i| [first + i, first + i + 1]).collect()));
         self.body.extend(vec![body; n]);
+    }
+
+    /// A mesh of the library, moved by `shift`.
+    pub fn mesh(&mut self, mesh: &Mesh, shift: Vec3, body: i32) {
+        let first = self.rest.len() as u32;
+        self.rest.extend(mesh.nodes.iter().map(|x| x + shift));
+        for cells in &mesh.cells {
+            self.cells.push((cells.kind, cells.nodes.iter().map(|n| n + first).collect()));
+            self.body.extend(vec![body; cells.len()]);
+        }
     }
 
     /// Writes `count` frames over the times 0 … `end`; `motion` gives the displacement of a node at a
@@ -352,5 +363,29 @@ pub fn line_bars(dir: &Path, frames: usize) {
         |i, _, s| Vec3::new(if i <= 40 { 0.06 * (s * 4.0).min(1.0) } else { 0.0 }, 0.0, 0.0),
         |x, s| 5e7 * (-((x.x - 1.06).abs() / (0.05 + 0.6 * s)).powi(4)).exp() * (4.0 * s).min(1.0),
         |x, _| 100.0 * (-((x.x - 1.06) / 0.02).powi(2)).exp(),
+    );
+}
+
+/// A ball, a drum and a tetrahedral ball on a rigid sheet: round sides, sharp rims, a surface without volume.
+pub fn round_bodies(dir: &Path) {
+    history(dir, "Round bodies", 50);
+    let mut model = Model::default();
+    let ball = Sphere::new(0.5, 6, 5).build().unwrap();
+    model.mesh(&ball, Vec3::new(-1.2, 0.0, 0.5), 0);
+    model.mesh(&Cylinder::new(0.45, 0.9, 6, 4, 8).build().unwrap(), Vec3::new(0.0, 0.0, 0.45), 1);
+    let pointed = Sphere { cell: CellKind::Tet4, ..Sphere::new(0.5, 4, 3) }.build().unwrap();
+    model.mesh(&pointed, Vec3::new(1.2, 0.0, 0.5), 2);
+    let first = model.rest.len() as u32;
+    let sheet = [[-2.0, -0.9], [2.0, -0.9], [2.0, 0.9], [-2.0, 0.9]];
+    model.rest.extend(sheet.map(|[x, y]| Vec3::new(x, y, 0.0)));
+    model.cells.push((CellKind::Quad4, vec![first, first + 1, first + 2, first + 3]));
+    model.body.push(3);
+    model.frames(
+        dir,
+        1,
+        1.0,
+        |_, _, _| Vec3::zeros(),
+        |x, _| 1e6 * (1.0 - x.z).max(0.0).powi(3),
+        |x, _| if x.z < 0.05 { 10.0 } else { 0.0 },
     );
 }

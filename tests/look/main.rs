@@ -6,3 +6,4 @@ mod errors;
 mod folders;
 mod pictures;
 mod plots;
+mod real;

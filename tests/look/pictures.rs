@@ -7,6 +7,7 @@
 use crate::folders;
 use carom::look::image::Image;
 use carom::look::{ColourBy, RenderOptions, Select, Theme, picture, render};
+use carom::math::Vec3;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -102,6 +103,15 @@ fn a_disc_and_a_bar_look_as_they_did() {
     golden(&dir, "line", &RenderOptions { select: Select::Time(2e-4), ..small() });
 }
 
+#[test]
+fn round_bodies_are_smooth_and_keep_their_rims() {
+    let dir = folders::empty("round");
+    folders::round_bodies(&dir);
+    golden(&dir, "round", &RenderOptions { field: Some(ColourBy::Body), ..small() });
+    let image = picture(&dir, &RenderOptions { size: (1280, 800), ..small() }).unwrap();
+    std::fs::write(dir.join("round-mises.png"), image.png().unwrap()).unwrap();
+}
+
 /// Share of pixels near a colour in a part of the picture (x and y from 0 to 1).
 fn share(image: &Image, x: [f64; 2], y: [f64; 2], like: impl Fn([i32; 3]) -> bool) -> f64 {
     let at = |v: f64, n: usize| (v * n as f64) as usize;
@@ -166,6 +176,22 @@ fn nothing_is_clipped() {
                 && (0..size.1).all(|y| white(0, y) && white(size.0 - 1, y));
             assert!(rim, "{size:?} {view}");
         }
+    }
+}
+
+#[test]
+fn a_bar_can_be_looked_at_end_on_and_a_run_that_blew_up_can_be_drawn() {
+    let dir = folders::empty("odd");
+    folders::line_bars(&dir, 2);
+    picture(&dir, &RenderOptions { view: Some("x".parse().unwrap()), ..small() }).unwrap();
+
+    let mut model = folders::Model::default();
+    model.block(Vec3::zeros(), Vec3::repeat(1.0), [2, 2, 2], 0);
+    let nan = |i, _, _| if i == 5 { Vec3::repeat(f64::NAN) } else { Vec3::zeros() };
+    model.frames(&dir, 1, 1.0, nan, |_, _| f64::INFINITY, |_, _| f64::NAN);
+    for field in ColourBy::ALL {
+        let options = RenderOptions { field: Some(field), cut: Some("z=0.4".parse().unwrap()), ..small() };
+        picture(&dir, &options).unwrap();
     }
 }
 

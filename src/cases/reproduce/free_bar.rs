@@ -70,7 +70,12 @@ fn checks(outcome: &Outcome) -> Vec<Check> {
     // The triangle's area over the mass of the bar.
     let speed = 0.5 * PULL * DURATION;
     let last = outcome.column("bar.vx").last().copied().unwrap_or(f64::NAN);
-    checks.push(Check::within("speed of the centre of mass after the pull, J / m", last, speed, 1e-3 * speed));
+    checks.push(Check::within(
+        "speed of the centre of mass after the pull, J / m",
+        last,
+        speed,
+        1e-3 * speed,
+    ));
     let error = outcome.ledger.error_max_rel();
     checks.push(Check::at_most("largest energy error, relative", error, 0.01));
     let drift = outcome.balance.linear_drift_max;

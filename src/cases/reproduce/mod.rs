@@ -145,7 +145,8 @@ mod tests {
     #[test]
     fn every_case_passes_at_least_three_checks_in_its_quick_size() {
         for case in &CASES {
-            let folder = std::env::temp_dir().join(format!("carom-reproduce-{}-{}", case.name, std::process::id()));
+            let folder =
+                std::env::temp_dir().join(format!("carom-reproduce-{}-{}", case.name, std::process::id()));
             std::fs::create_dir_all(&folder).unwrap();
             let checks = crate::run::pool(2)
                 .unwrap()

@@ -1,0 +1,120 @@
+//! `carom check`: reads and builds everything, runs nothing, and tells what is there.
+
+use crate::exit::{BAD_INPUT, Failure, Outcome, complain, say};
+use crate::input::DeckArguments;
+use crate::progress::duration;
+use carom::deck::{self, Loaded, spec};
+use carom::mesh::surface::Surface;
+use carom::model::forces::Forces;
+use carom::model::{Body, Model};
+use carom::run::pool;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    deck: DeckArguments,
+}
+
+pub fn check(arguments: &Arguments) -> Outcome {
+    let found = arguments.deck.find()?;
+    let threads = arguments.deck.threads()?;
+    let pool =
+        pool(threads).map_err(|e| Failure::new(BAD_INPUT, format!("cannot start {threads} threads: {e}")))?;
+    pool.install(|| {
+        let loaded = deck::load(&found.input()).map_err(|e| Failure::new(BAD_INPUT, e.to_string()))?;
+        for warning in &loaded.warnings {
+            complain(&format!("warning: {warning}"));
+        }
+        let mut text = String::new();
+        // A string takes whatever it is given.
+        let _ = report(&loaded, threads, &mut text);
+        say(&text)?;
+        Ok(0)
+    })
+}
+
+fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Result {
+    let (case, spec) = (&loaded.case, &loaded.spec);
+    let model = &case.model;
+    if !spec.title.is_empty() {
+        writeln!(text, "{}", spec.title)?;
+    }
+    writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
+    for (name, body) in &spec.body.0 {
+        if let Some(at) = model.bodies.iter().find(|b| b.name == *name) {
+            describe(model, at, body, text)?;
+        }
+    }
+    let held = model.restraints.held.len();
+    writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;
+
+    let stable = model.stable_step();
+    let dt = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(spec::SAFETY) * stable);
+    let steps = (case.end / dt).ceil();
+    writeln!(text, "largest stable step {stable:.4e} s; step {dt:.4e} s, {steps:.0} steps to the end")?;
+    let one = step_time(model);
+    writeln!(
+        text,
+        "cost {:.3e} element updates, about {} on {threads} threads, output aside",
+        steps * model.elements() as f64,
+        duration(Duration::from_secs_f64((one * steps).min(1e12)))
+    )?;
+    writeln!(text, "output {} rows of history, {} frames", spec.output.history + 1, spec.output.frames + 1)
+}
+
+fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> std::fmt::Result {
+    let mass: f64 = model.mass[at.nodes.clone()].iter().sum();
+    let blocks = || model.blocks[at.blocks.clone()].iter();
+    let volume: f64 =
+        blocks().map(|b| (0..b.len()).map(|e| b.volume(e, &model.reference)).sum::<f64>()).sum();
+    let elements: usize = blocks().map(|b| b.len()).sum();
+    writeln!(
+        text,
+        "body `{}`: {} nodes, {elements} elements, volume {volume:.6e} m³, mass {mass:.6e} kg",
+        at.name,
+        at.nodes.len()
+    )?;
+    for block in blocks() {
+        let steps = block.stable_steps();
+        let (worst, step) =
+            steps.iter().enumerate().fold((0, f64::INFINITY), |w, (i, &s)| if s < w.1 { (i, s) } else { w });
+        let one_point =
+            block.kind() == carom::mesh::CellKind::Hex8 && spec.integration == spec::Integration::OnePoint;
+        writeln!(
+            text,
+            "  {}{} x {}: density {} kg/m³, critical step {step:.4e} s (element {worst})",
+            block.kind().name(),
+            if one_point { " one-point" } else { "" },
+            block.len(),
+            block.density()
+        )?;
+    }
+    let surface = Surface::of(&at.mesh);
+    writeln!(
+        text,
+        "  surface: {} facets, {} edges, {} nodes",
+        surface.facets.len(),
+        surface.edges.len(),
+        surface.nodes.len()
+    )?;
+    let sets: Vec<String> = at.mesh.node_sets.iter().map(|(n, s)| format!("{n} ({})", s.len())).collect();
+    if !sets.is_empty() {
+        writeln!(text, "  sets: {}", sets.join(", "))?;
+    }
+    Ok(())
+}
+
+/// How long one pass over all element forces takes here and now [s].
+fn step_time(model: &Model) -> f64 {
+    let mut forces = Forces::new(model);
+    let mut state = model.rest();
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let begin = Instant::now();
+        forces.evaluate(model, &state.x, &mut state.material, false);
+        best = best.min(begin.elapsed().as_secs_f64());
+    }
+    best
+}

@@ -1,0 +1,68 @@
+//! The one place where element and law meet: from words to a block whose kernels know both.
+
+use super::spec::{Integration, Law, Plane};
+use crate::element::bar2::Bar2;
+use crate::element::hex8::{Hex8, Hex8OnePoint};
+use crate::element::quad4::Quad4;
+use crate::element::solid::{Solid, SolidOptions};
+use crate::element::tet4::Tet4;
+use crate::element::tri3::Tri3;
+use crate::element::{Block, Element};
+use crate::material::{
+    BlatzKo, Lame, Linear, Material, MooneyRivlin, NeoHookean, Ogden, OgdenTerm, PlaneStress,
+    StVenantKirchhoff, Uniaxial,
+};
+use crate::mesh::CellKind;
+use crate::model::MakeBlock;
+
+/// What a block is, beside its law.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub cell: CellKind,
+    pub integration: Integration,
+    pub plane: Plane,
+    /// Thickness [m], area [m²] or 1.
+    pub section: f64,
+    pub hourglass: f64,
+}
+
+/// The maker of a block of `kind` with `law`.
+pub fn maker(kind: Kind, law: &Law) -> Box<MakeBlock<'static>> {
+    match *law {
+        Law::Linear { young, poisson, density } => {
+            with_law(kind, Linear { lame: Lame::from_young(young, poisson), density })
+        }
+        Law::StVenantKirchhoff { young, poisson, density } => {
+            with_law(kind, StVenantKirchhoff { lame: Lame::from_young(young, poisson), density })
+        }
+        Law::NeoHookean { young, poisson, density } => {
+            with_law(kind, NeoHookean { lame: Lame::from_young(young, poisson), density })
+        }
+        Law::MooneyRivlin { c1, c2, bulk, density } => with_law(kind, MooneyRivlin { c1, c2, bulk, density }),
+        Law::Ogden { ref mu, ref alpha, bulk, density } => {
+            let terms = mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
+            with_law(kind, Ogden { terms, bulk, density })
+        }
+        Law::BlatzKo { shear, density } => with_law(kind, BlatzKo { shear, density }),
+    }
+}
+
+fn with_law<M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'static>> {
+    match (kind.cell, kind.plane, kind.integration) {
+        (CellKind::Bar2, _, _) => solid::<Bar2, _>(kind, Uniaxial(law)),
+        (CellKind::Tri3, Plane::Strain, _) => solid::<Tri3, _>(kind, law),
+        (CellKind::Tri3, Plane::Stress, _) => solid::<Tri3, _>(kind, PlaneStress(law)),
+        (CellKind::Quad4, Plane::Strain, _) => solid::<Quad4, _>(kind, law),
+        (CellKind::Quad4, Plane::Stress, _) => solid::<Quad4, _>(kind, PlaneStress(law)),
+        (CellKind::Tet4, _, _) => solid::<Tet4, _>(kind, law),
+        (CellKind::Hex8, _, Integration::Full) => solid::<Hex8, _>(kind, law),
+        (CellKind::Hex8, _, Integration::OnePoint) => solid::<Hex8OnePoint, _>(kind, law),
+    }
+}
+
+fn solid<E: Element, M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'static>> {
+    let options = SolidOptions { section: kind.section, hourglass: kind.hourglass };
+    Box::new(move |connectivity, reference| {
+        Box::new(Solid::<E, M>::new(law.clone(), connectivity, reference, &options)) as Box<dyn Block>
+    })
+}

@@ -1,0 +1,79 @@
+//! Decks: from text to a [`Case`], with errors that point at a line.
+//!
+//! ```text
+//! text ──tree──► values with places ──read──► what it says ──check──► what it means ──build──► Case
+//!                --set options                      │
+//!                                                   └──resolve──► deck.toml with every default
+//! ```
+//!
+//! All problems are collected and told at once ([`DeckErrors`]); a part that fails is passed over by what follows.
+//!
+//! `blocks.rs` holds the one `match` where elements and laws meet. `spec.rs` is the deck as plain data, and what the
+//! JSON schema is made from.
+
+mod blocks;
+mod build;
+mod check;
+mod meshes;
+mod problem;
+mod read;
+mod reader;
+pub mod resolve;
+pub mod schema;
+pub mod spec;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use problem::{At, DeckErrors, Problem};
+pub use spec::Spec;
+
+use crate::run::Case;
+use std::path::{Path, PathBuf};
+
+/// A deck before it is read.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    /// What it is called in messages.
+    pub name: &'a str,
+    pub text: &'a str,
+    /// Where its paths begin.
+    pub folder: &'a Path,
+    /// Options `path=value`, written over the text.
+    pub options: &'a [String],
+}
+
+/// A deck that has become a case.
+pub struct Loaded {
+    pub case: Case,
+    /// What the deck says, with every default.
+    pub spec: Spec,
+    pub warnings: Vec<Problem>,
+    folder: PathBuf,
+}
+
+/// Reads, checks and builds a deck. Call inside [`crate::run::pool`]'s `install`.
+pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
+    let source =
+        tree::Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
+    let tree = tree::Tree::parse(&source)?;
+    let problems = problem::Problems::new(&source);
+    let built = read::deck(&tree, &problems).and_then(|mut draft| {
+        let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
+        let prepared: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
+        let (prepared, spec) = (prepared?, draft.spec()?);
+        if !problems.none() {
+            return None;
+        }
+        let case = build::case(&spec, prepared, &tree, &problems)?;
+        Some((case, spec))
+    });
+    let warnings = problems.verdict()?;
+    let Some((case, spec)) = built else {
+        // Nothing is given up without a word; should it happen, this is better than none.
+        let at = At::File(input.name.into());
+        let message = "the deck could not be read".into();
+        return Err(DeckErrors { problems: vec![Problem { at, message, help: String::new() }] });
+    };
+    Ok(Loaded { case, spec, warnings, folder: input.folder.to_owned() })
+}

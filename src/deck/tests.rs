@@ -1,0 +1,249 @@
+//! Whole decks: what is read is what was written, and the schema says the same as the reader.
+
+use super::*;
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every table and every key that a deck can have, over several decks because some exclude each other.
+const EVERYTHING: [&str; 2] = [
+    r#"
+title = "all"
+method = "verlet"
+end = 1
+step = { size = 1e-9 }
+output = { history = 1, frames = 2, checkpoint = 3 }
+[material]
+a = { law = "linear", young = 1, poisson = 0.3, density = 1 }
+b = { law = "mooney-rivlin", c1 = 1, c2 = 1, bulk = 9, density = 1 }
+c = { law = "ogden", mu = [1], alpha = [2], bulk = 9, density = 1 }
+d = { law = "blatz-ko", shear = 1, density = 1 }
+e = { law = "neo-hookean", young = 1, poisson = 0.3, density = 1 }
+[body.bar]
+mesh = { shape = "bar", length = 1, cells = 2, grading = { slope = 0.5, fine = "max" }, at = [0, 1, 0] }
+area = 2
+material = "a"
+[body.rectangle]
+mesh = { shape = "rectangle", size = [1, 1], cells = [2, 2], cell = "tri3", grading = [1, 2] }
+plane = "stress"
+thickness = 0.5
+material = "b"
+[body.box]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], cell = "hex8", rotate = { axis = [0, 0, 1], angle = 30, about = "at" } }
+material = "c"
+integration = "one-point"
+hourglass = 0.2
+velocity = [1, 0, 0]
+spin = [0, 0, 1]
+spin_about = [0, 0, 0]
+gravity = [0, 0, 1]
+gravity_table = [[0, 1], [1, 2]]
+damping = 0.1
+fix = ["xmin"]
+support = [{ set = "xmax", directions = ["x", [1, 1, 0]], displacement = [1, 0, 0], table = [[0, 0], [1, 1]] },
+           { set = "ymax", velocity = [0, 1, 0] }]
+[body.ring]
+mesh = { shape = "ring", inner = 1, outer = 2, around = 8, radial = 1, cell = "quad4", grading = 1.5, rotate = { axis = [0, 0, 1], angle = 5 } }
+material = "d"
+[body.disc]
+mesh = { shape = "disc", radius = 1, core_cells = 1, layers = 1, core = 0.5 }
+material = "e"
+[body.cylinder]
+mesh = { shape = "cylinder", radius = 1, height = 1, core_cells = 1, layers = 1, axial_cells = 1, grading = 1, cell = "tet4" }
+material = "a"
+[body.sphere]
+mesh = { shape = "sphere", radius = 1, core_cells = 1, layers = 1 }
+material = { law = "st-venant-kirchhoff", young = 1, poisson = 0, density = 1 }
+[[load]]
+body = "box"
+set = "ymin"
+traction = [1, 0, 0]
+table = [[0, 1]]
+[probe.node]
+body = "box"
+node = 7
+[probe.held]
+body = "box"
+reaction = "xmin"
+"#,
+    r#"
+method = "verlet"
+end = 1
+step = { safety = 0.5 }
+[body.file]
+mesh = { file = "hex8-41-ascii.msh", at = [0, 0, 0], rotate = { axis = [0, 0, 1], angle = 30, about = [1, 1, 1] } }
+material = { law = "linear", young = 1, poisson = 0.3, density = 1 }
+"#,
+];
+
+fn load_text(text: &str) -> Result<Loaded, DeckErrors> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes");
+    load(&Input { name: "deck.toml", text, folder: &folder, options: &[] })
+}
+
+#[test]
+fn every_key_can_be_written_and_the_resolved_deck_says_the_same() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes");
+    for text in EVERYTHING {
+        let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+        let resolved = loaded.resolved(&folder).unwrap();
+        let again = load_text(&resolved).unwrap_or_else(|e| panic!("{e}\n{resolved}"));
+        assert_eq!(loaded.spec, again.spec, "{resolved}");
+        assert_eq!(again.resolved(&folder).unwrap(), resolved);
+        assert_eq!(loaded.case.state, again.case.state);
+        assert_eq!(loaded.case.model.mass, again.case.model.mass);
+    }
+}
+
+/// The keys that the schema knows, by the reader's names of tables.
+fn keys_of_schema() -> BTreeMap<&'static str, BTreeSet<String>> {
+    let schema: Json = serde_json::from_str(&schema::text()).unwrap();
+    let keys = |table: &Json| table["properties"].as_object().unwrap().keys().cloned().collect();
+    let variant = |of: &str, tag: &str, name: &str| {
+        let all = schema["$defs"][of]["oneOf"].as_array().unwrap();
+        let found = all.iter().find(|v| v["properties"][tag]["const"] == name);
+        keys(found.unwrap_or_else(|| panic!("{of} has no {name}")))
+    };
+    let mut out = BTreeMap::from([("deck", keys(&schema))]);
+    for (kind, name) in [
+        ("step", "Step"),
+        ("output", "Output"),
+        ("body", "Body"),
+        ("support", "Support"),
+        ("load", "Load"),
+        ("probe", "Probe"),
+        ("mesh.file", "MeshFile"),
+        ("rotate", "Rotate"),
+        ("grading", "Quadratic"),
+    ] {
+        out.insert(kind, keys(&schema["$defs"][name]));
+    }
+    out.insert("law.elastic", variant("Law", "law", "linear"));
+    assert_eq!(out["law.elastic"], variant("Law", "law", "st-venant-kirchhoff"));
+    assert_eq!(out["law.elastic"], variant("Law", "law", "neo-hookean"));
+    for (kind, name) in
+        [("law.mooney-rivlin", "mooney-rivlin"), ("law.ogden", "ogden"), ("law.blatz-ko", "blatz-ko")]
+    {
+        out.insert(kind, variant("Law", "law", name));
+    }
+    for (kind, name) in [
+        ("mesh.bar", "bar"),
+        ("mesh.rectangle", "rectangle"),
+        ("mesh.box", "box"),
+        ("mesh.ring", "ring"),
+        ("mesh.disc", "disc"),
+        ("mesh.cylinder", "cylinder"),
+        ("mesh.sphere", "sphere"),
+    ] {
+        out.insert(kind, variant("Shape", "shape", name));
+    }
+    out
+}
+
+#[test]
+fn the_reader_asks_for_exactly_the_keys_of_the_schema() {
+    let mut asked: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+    for text in EVERYTHING {
+        let source = tree::Source { name: "deck".into(), text: text.into(), options: Vec::new() };
+        let tree = tree::Tree::parse(&source).unwrap();
+        let problems = problem::Problems::new(&source);
+        read::deck(&tree, &problems);
+        for (kind, keys) in problems.asked.borrow().iter() {
+            asked.entry(kind).or_default().extend(keys.iter().map(|k| k.to_string()));
+        }
+    }
+    assert_eq!(asked, keys_of_schema());
+}
+
+/// What the schema allows for words is what the reader's lists say.
+#[test]
+fn the_words_of_the_schema_are_those_of_the_reader() {
+    let schema: Json = serde_json::from_str(&schema::text()).unwrap();
+    let words = |name: &str| -> BTreeSet<String> {
+        let at = &schema["$defs"][name];
+        let word = |v: &Json| v.as_str().or(v["const"].as_str()).unwrap().to_owned();
+        let list = at["enum"].as_array().or(at["oneOf"].as_array()).unwrap();
+        list.iter().map(word).collect()
+    };
+    let set = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(words("MethodName"), set(&spec::MethodName::ALL));
+    assert_eq!(words("Integration"), set(&spec::Integration::ALL));
+    assert_eq!(words("Plane"), set(&spec::Plane::ALL));
+    assert_eq!(words("PlaneCell"), set(&spec::PlaneCell::ALL));
+    assert_eq!(words("SolidCell"), set(&spec::SolidCell::ALL));
+    assert_eq!(words("RotateWord"), set(&spec::RotateWord::ALL));
+    assert_eq!(words("FineEnd"), set(&spec::FineEnd::ALL));
+}
+
+#[test]
+fn all_problems_are_told_at_once_in_the_order_of_the_text() {
+    let text = r#"
+method = "verlet"
+end = -1
+[material.steel]
+law = "neo-hooke"
+[body.a]
+mesh = { shape = "box", size = [1, 1], cells = [1, 1, 1] }
+material = "steel"
+colour = "red"
+[body.b]
+mesh = { shape = "bar", length = 1, cells = 4 }
+material = { law = "linear", young = 1, poisson = 0.5, density = -1 }
+[probe.p]
+body = "c"
+"#;
+    let problems = load_text(text).err().unwrap().problems;
+    let lines: Vec<usize> = problems
+        .iter()
+        .map(|p| match p.at {
+            At::Line { line, .. } => line,
+            _ => 0,
+        })
+        .collect();
+    assert_eq!(lines, [3, 5, 7, 9, 12, 12, 14]);
+    let told = problems[1].to_string();
+    assert_eq!(
+        told,
+        "deck.toml:5:7: material `steel` has no law called \"neo-hooke\"\n  \
+         5 | law = \"neo-hooke\"\n    |       ^^^^^^^^^^^ did you mean \"neo-hookean\"?"
+    );
+}
+
+#[test]
+fn groups_of_cells_can_have_materials_of_their_own() {
+    let text = |materials: &str| {
+        format!(
+            "method = \"verlet\"\nend = 1\n[material.soft]\nlaw = \"linear\"\nyoung = 1\npoisson = 0\ndensity = 1\n\
+             [body.a]\nmesh = {{ file = \"hex8-41-ascii.msh\" }}\nmaterials = {materials}\n"
+        )
+    };
+    let told = load_text(&text("{ nobody = \"soft\" }")).err().unwrap().to_string();
+    assert!(told.contains("no group of cells called `nobody`"), "{told}");
+    let group = told.split('`').rev().nth(1).unwrap();
+    let light = r#"{ law = "linear", young = 1, poisson = 0, density = 3 }"#;
+    let loaded = load_text(&text(&format!("{{ \"{group}\" = {light} }}"))).unwrap_or_else(|e| panic!("{e}"));
+    let (mass, model) = (loaded.case.model.mass.iter().sum::<f64>(), &loaded.case.model);
+    let volume = model.bodies[0].mesh.measure();
+    assert!((mass - 3.0 * volume).abs() < 1e-12 * mass);
+}
+
+#[test]
+fn a_mesh_that_changed_since_the_deck_was_resolved_is_refused() {
+    let text = "method = \"verlet\"\nend = 1\n[body.a]\nmesh = { file = \"hex8-41-ascii.msh\", hash = \"crc32:00000000\" }\n\
+                material = { law = \"linear\", young = 1, poisson = 0, density = 1 }";
+    let told = load_text(text).err().unwrap().to_string();
+    assert!(told.starts_with("deck.toml:4:") && told.contains("has changed"), "{told}");
+}
+
+#[test]
+fn an_initial_spin_is_about_the_centre_of_mass_and_velocities_add_up() {
+    let text = "method = \"verlet\"\nend = 1\n[body.a]\nmesh = { shape = \"box\", size = [2, 1, 1], cells = [2, 1, 1] }\n\
+                material = { law = \"linear\", young = 1, poisson = 0, density = 1 }\n\
+                velocity = [1, 2, 3]\nspin = [0, 0, 2]";
+    let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+    let (model, state) = (&loaded.case.model, &loaded.case.state);
+    for (x, v) in model.reference.iter().zip(&state.v) {
+        let r = x - crate::math::Vec3::new(1.0, 0.5, 0.5);
+        let expected = crate::math::Vec3::new(1.0 - 2.0 * r.y, 2.0 + 2.0 * r.x, 3.0);
+        assert!((v - expected).norm() < 1e-14);
+    }
+}
