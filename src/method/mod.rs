@@ -4,6 +4,7 @@
 //! |----------|-------------|------------|
 //! | `verlet` | `verlet.rs` | velocity Verlet = explicit Newmark (β = 0, γ = ½) |
 
+pub mod newmark;
 pub mod response;
 pub mod verlet;
 
