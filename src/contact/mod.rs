@@ -37,6 +37,7 @@ pub mod scene;
 pub mod search;
 pub mod swept;
 pub mod three_stage;
+pub mod touch;
 
 #[cfg(test)]
 mod agreement;

@@ -342,7 +342,14 @@ impl Newmark {
     }
 
     /// Ends the step: its result is accepted, and the next one may have another length.
-    pub fn finish(&mut self, model: &Model, state: &mut State, t1: f64, totals: &Totals, ledger: &mut Ledger) {
+    pub fn finish(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        t1: f64,
+        totals: &Totals,
+        ledger: &mut Ledger,
+    ) {
         let measured = self.measures(state);
         state.material.accept();
         state.time = t1;

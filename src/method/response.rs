@@ -104,7 +104,11 @@ pub fn bounce(pair: &Pair, work: f64, inv_mass: &[Mat3], v: &mut [Vec3]) -> Opti
         let c = 0.5 * stick.dot(&(inv * stick));
         if b * s + c * s * s > lost_normal {
             // Restraints that couple the directions can turn friction into a source. Not here.
-            s = if c > 0.0 { ((-b + (b * b + 4.0 * c * lost_normal).max(0.0).sqrt()) / (2.0 * c)).clamp(0.0, s) } else { 0.0 };
+            s = if c > 0.0 {
+                ((-b + (b * b + 4.0 * c * lost_normal).max(0.0).sqrt()) / (2.0 * c)).clamp(0.0, s)
+            } else {
+                0.0
+            };
         }
         impact.friction = s * stick;
         impact.lost_friction = -s * (b + c * s);
@@ -169,11 +173,8 @@ pub fn displacements(
     let mut moves = [Vec3::zeros(); MAX_POINTS];
     if how == Projection::OneSided {
         // the first side as a whole along n; held directions take their part away
-        let carried: f64 = pair
-            .stencil()
-            .filter(|p| p.1 > 0.0)
-            .map(|(k, w)| w * n.dot(&free_part(&inv_mass[k], &n)))
-            .sum();
+        let carried: f64 =
+            pair.stencil().filter(|p| p.1 > 0.0).map(|(k, w)| w * n.dot(&free_part(&inv_mass[k], &n))).sum();
         if carried > MOBILE {
             for ((k, w), to) in pair.stencil().zip(&mut moves) {
                 if w > 0.0 {

@@ -148,8 +148,7 @@ impl Contact {
             bodies.push(obstacle.input(reference.len() as u32));
             reference.extend(obstacle.nodes());
         }
-        let rules =
-            Rules { split_quads, only: None, bonded: self.pairs_off.clone(), off: self.off.clone() };
+        let rules = Rules { split_quads, only: None, bonded: self.pairs_off.clone(), off: self.off.clone() };
         Scene::new(&bodies, &reference, rules)
     }
 

@@ -185,7 +185,9 @@ fn impacts_of_all_kinds_keep_momenta_and_obey_restitution_and_friction() {
             stuck += 1;
             assert!(t0.norm() <= (1.0 + e) * mu * un.abs() * (1.0 + 1e-12));
             assert!(t1.norm() <= 1e-12 * u0.norm().max(1e-3));
-            assert!((impact.lost_friction - 0.5 * t0.norm_squared() / c).abs() <= 1e-13 * u0.norm_squared() / c);
+            assert!(
+                (impact.lost_friction - 0.5 * t0.norm_squared() / c).abs() <= 1e-13 * u0.norm_squared() / c
+            );
         } else {
             slid += 1;
             // same sense, shorter by (1+e) μ |u_n|; loss r‖p_slide‖ − ½r² with r = (1+e) μ ‖p_norm‖
@@ -439,7 +441,11 @@ fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
         let size = 2.0 * t.kinetic();
         for i in 0..4 {
             for j in 0..i {
-                assert!(dot(&all[i], &all[j]).abs() <= 1e-11 * size, "{i} {j} {}", dot(&all[i], &all[j]) / size);
+                assert!(
+                    dot(&all[i], &all[j]).abs() <= 1e-11 * size,
+                    "{i} {j} {}",
+                    dot(&all[i], &all[j]) / size
+                );
             }
         }
         let mut momentum = [Vec3::zeros(); 3];
@@ -458,7 +464,8 @@ fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
         }
         // idempotent: the normal part of the normal part is the normal part, and of the others nothing
         for (j, part) in all.iter().enumerate() {
-            let v: Vec<Vec3> = (0..t.x.len()).map(|i| part[i] / t.mass[t.pair.points()[i] as usize]).collect();
+            let v: Vec<Vec3> =
+                (0..t.x.len()).map(|i| part[i] / t.mass[t.pair.points()[i] as usize]).collect();
             let mut by_node = v.clone();
             for (i, &k) in t.pair.points().iter().enumerate() {
                 by_node[k as usize] = v[i];
