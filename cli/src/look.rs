@@ -1,8 +1,20 @@
 //! `carom plot` and `carom render`: arguments of the library's plots and pictures.
 
+use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, say};
 use carom::look::{self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Select, Theme, View};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+
+/// Tells which files were written, or why none were.
+pub fn command(written: Result<Vec<PathBuf>, LookError>) -> Outcome {
+    let files = written.map_err(|error| {
+        let code = if error.is_output() { NO_OUTPUT } else { BAD_INPUT };
+        Failure::new(code, error.to_string())
+    })?;
+    let lines: Vec<String> = files.iter().map(|f| format!("{}\n", f.display())).collect();
+    say(&lines.concat())?;
+    Ok(0)
+}
 
 /// Paper of a picture.
 #[derive(Clone, Copy, Default, ValueEnum)]

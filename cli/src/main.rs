@@ -6,6 +6,7 @@ mod examples;
 mod exit;
 mod folder;
 mod input;
+mod look;
 mod progress;
 mod reproduce;
 mod run;
@@ -32,6 +33,10 @@ enum Command {
     Examples,
     /// Print a built-in example as a deck to start from
     Example(examples::Arguments),
+    /// Plot a run: energies, momenta, probes, contacts, steps
+    Plot(look::PlotArgs),
+    /// Draw a run: pictures and animations, without a display
+    Render(look::RenderArgs),
     /// Run the published cases and check them
     Reproduce(reproduce::ReproduceArgs),
     /// Measure how fast this machine computes
@@ -46,6 +51,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Examples => examples::list(),
         Command::Example(arguments) => examples::write(&arguments),
+        Command::Plot(arguments) => look::command(look::plot(&arguments)),
+        Command::Render(arguments) => look::command(look::render(&arguments)),
         Command::Reproduce(arguments) => reproduce::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
         Command::Schema => examples::schema(),

@@ -209,7 +209,7 @@ impl Session<'_> {
             return Err(Failure::new(code(&error), format!("{error}\n  {kept}{help}")));
         }
         folder::write_summary(self.out, &summary)?;
-        self.say(&last_words(&summary, &out.to_string()))?;
+        self.say(&last_words(&summary, self.out))?;
         Ok(if status == Status::Interrupted { self.stop.code() } else { 0 })
     }
 }
@@ -223,7 +223,7 @@ fn code(error: &RunError) -> u8 {
 }
 
 /// How it went, and where to look.
-fn last_words(summary: &Summary, out: &str) -> String {
+fn last_words(summary: &Summary, out: &Path) -> String {
     let Summary { steps, end_time, energy, .. } = summary;
     let took = duration(Duration::from_secs_f64(summary.wall_seconds));
     let mut text = match summary.status {
@@ -232,14 +232,15 @@ fn last_words(summary: &Summary, out: &str) -> String {
         }
         _ => format!("finished in {took}: {steps} steps to t = {end_time:.4e} s\n"),
     };
-    let part = 100.0 * energy.error_max_rel;
-    text += &format!("energy {:.4e} J at the start, {:.4e} J at the end; ", energy.initial, energy.last);
-    text += &if energy.error_max_rel < BALANCED {
-        format!("all but {part:.2e} % is accounted for\n")
-    } else {
-        format!("{part:.1} % is NOT accounted for: take a smaller step or a finer mesh\n")
-    };
-    text + &format!("results in {out}: history.csv, frames.pvd (ParaView), summary.json\n")
+    // A run without history has no words of its own.
+    text += &carom::look::in_words(out).unwrap_or_default();
+    if energy.error_max_rel >= BALANCED {
+        let part = 100.0 * energy.error_max_rel;
+        text += &format!(
+            "warning: {part:.1} % of the energy is NOT accounted for: take a smaller step or a finer mesh\n"
+        );
+    }
+    text + &format!("Results    {}: history.csv, frames.pvd (ParaView), summary.json\n", out.display())
 }
 
 /// Threads of the pool we are in.

@@ -28,8 +28,14 @@ use std::ops::Range;
 
 /// Nodes per task, and the unit of every sum over nodes: part of the result's bits.
 const CHUNK: usize = 1024;
-/// Steps between two measurements of the stable step. An element cannot stiffen much faster than a wave crosses it.
-const MEASURE_EVERY: u64 = 10;
+/// Fewest and most steps between two measurements of the stable step: a measurement costs as much as several steps.
+/// The count doubles while the stable step hardly changes, and starts again when it does.
+const MEASURE_EVERY: (u64, u64) = (5, 160);
+/// A change of the stable step that counts.
+const CHANGED: f64 = 0.02;
+/// A patch whose strain energy has grown by this factor beyond the largest of the last measurement asks for the next
+/// at once: an element cannot stiffen without storing energy.
+const GROWN: f64 = 1.5;
 /// A longer step is taken up only when it is worth the break in the rhythm.
 const WORTH_IT: f64 = 1.1;
 /// An instant counts as met this share of a step early.
@@ -104,12 +110,24 @@ pub struct Newmark {
     pub dt: f64,
     /// Time and count at which steps of the present length began: time = t₀ + (n − n₀)Δt, never added up.
     base: (f64, u64),
+    watch: Watch,
     forces: Forces,
     a: Vec<Vec3>,
     /// Load on each node now and at the start of the step; empty without loads.
     load: Vec<Vec3>,
     load_before: Vec<Vec3>,
     chunks: Vec<Chunk>,
+}
+
+/// When to measure the stable step next.
+#[derive(Clone, Copy, Default)]
+struct Watch {
+    /// The step that measures, and how many steps lie between two.
+    due: u64,
+    every: u64,
+    /// What the last one found [s], and the largest strain energy of a patch then [J].
+    stable: f64,
+    energy: f64,
 }
 
 /// What belongs to one chunk of nodes.
@@ -148,6 +166,7 @@ impl Newmark {
             rule,
             dt: 0.0,
             base: (0.0, 0),
+            watch: Watch::default(),
             forces: Forces::new(model),
             a: vec![Vec3::zeros(); nodes],
             load: vec![Vec3::zeros(); loaded],
@@ -337,8 +356,7 @@ impl Newmark {
     }
 
     fn measures(&self, state: &State) -> bool {
-        matches!(self.rule, StepRule::Automatic { .. })
-            && (state.step + 1 - self.base.1).is_multiple_of(MEASURE_EVERY)
+        matches!(self.rule, StepRule::Automatic { .. }) && state.step + 1 >= self.watch.due
     }
 
     /// Ends the step: its result is accepted, and the next one may have another length.
@@ -360,6 +378,8 @@ impl Newmark {
         ledger.close_step(self.dt);
         if measured {
             self.follow(totals, state);
+        } else if totals.patch_energy > GROWN * self.watch.energy {
+            self.watch.due = state.step + 1;
         }
     }
 
@@ -416,6 +436,11 @@ impl Newmark {
     fn follow(&mut self, totals: &Totals, state: &State) {
         let StepRule::Automatic { safety } = self.rule else { return };
         let stable = safety * totals.step;
+        let watch = &mut self.watch;
+        let steady = (stable - watch.stable).abs() < CHANGED * watch.stable;
+        let (fewest, most) = MEASURE_EVERY;
+        watch.every = if steady { (2 * watch.every).min(most) } else { fewest };
+        (watch.due, watch.stable, watch.energy) = (state.step + watch.every, stable, totals.patch_energy);
         if stable < self.dt || stable > WORTH_IT * self.dt {
             self.dt = stable;
             self.base = (state.time, state.step);
@@ -461,6 +486,8 @@ impl Newmark {
         };
         check(model, state, &totals, state.time, self.dt)?;
         self.base = (state.time, state.step);
+        let every = MEASURE_EVERY.0;
+        self.watch = Watch { due: state.step + every, every, stable: self.dt, energy: totals.patch_energy };
         self.update_loads(model, state.time, &state.x);
         // With Δt = 0 the second half of a step only evaluates; the books see nothing move.
         let dt = std::mem::replace(&mut self.dt, 0.0);
@@ -484,8 +511,8 @@ impl Newmark {
 
     pub fn save(&self, method: &str, record: &mut Record) {
         let name = |what: &str| format!("{method}.{what}");
-        record.numbers(&name("step"), &[self.dt, self.base.0]);
-        record.counts(&name("base"), &[self.base.1]);
+        record.numbers(&name("step"), &[self.dt, self.base.0, self.watch.stable, self.watch.energy]);
+        record.counts(&name("counts"), &[self.base.1, self.watch.due, self.watch.every]);
         record.vectors(&name("a"), &self.a);
         record.vectors(&name("load"), &self.load);
         let memory: Vec<Memory> = self.chunks.iter().flat_map(|c| &c.memory).copied().collect();
@@ -496,10 +523,12 @@ impl Newmark {
 
     pub fn restore(&mut self, model: &Model, method: &str, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("{method}.{what}");
-        let mut step = [0.0; 2];
+        let mut step = [0.0; 4];
         record.read_numbers(&name("step"), &mut step)?;
-        let [count] = record.read_counts(&name("base"))?;
-        (self.dt, self.base) = (step[0], (step[1], count));
+        let [dt, begin, stable, energy] = step;
+        let [count, due, every] = record.read_counts(&name("counts"))?;
+        (self.dt, self.base) = (dt, (begin, count));
+        self.watch = Watch { due, every, stable, energy };
         record.read_vectors(&name("a"), &mut self.a)?;
         record.read_vectors(&name("load"), &mut self.load)?;
         let held = model.restraints.held.len();

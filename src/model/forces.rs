@@ -31,6 +31,8 @@ pub struct Totals {
     /// Strain energy [J], hourglass part included.
     pub strain: f64,
     pub hourglass: f64,
+    /// Largest strain energy of a patch [J].
+    pub patch_energy: f64,
     /// Smallest det F of any point.
     pub det_f: f64,
     /// Smallest stable step [s]; infinite if it was not asked for.
@@ -107,10 +109,17 @@ impl Forces {
             .enumerate()
             .for_each(|(i, ((slots, pass), (old, new)))| run(i, slots, pass, old, new));
 
-        let mut totals = Totals { strain: 0.0, hourglass: 0.0, det_f: f64::INFINITY, step: f64::INFINITY };
+        let mut totals = Totals {
+            strain: 0.0,
+            hourglass: 0.0,
+            patch_energy: 0.0,
+            det_f: f64::INFINITY,
+            step: f64::INFINITY,
+        };
         for pass in &self.passes {
             totals.strain += pass.energy;
             totals.hourglass += pass.hourglass;
+            totals.patch_energy = totals.patch_energy.max(pass.energy);
             totals.det_f = totals.det_f.min(pass.det_f);
             totals.step = totals.step.min(pass.step);
         }
