@@ -32,6 +32,8 @@ pub enum Features {
         face: u32,
         /// Of a shell: along (1) or against (−1) the normal of the face. Always 1 for solids.
         side: f64,
+        /// The node came through this face, whatever is nearer now: the normal is that of the face.
+        through: bool,
     },
     Edges {
         first: u32,
@@ -65,7 +67,8 @@ pub struct Places<'a> {
 impl Touching {
     pub fn of_record(scene: &Scene, r: &VertexFace) -> Touching {
         let bodies = [scene.node_body[r.node as usize], scene.facets[r.face as usize].body];
-        let features = Features::NodeFace { node: r.node, face: r.face, side: f64::from(r.side) };
+        let side = f64::from(r.side);
+        let features = Features::NodeFace { node: r.node, face: r.face, side, through: false };
         Touching { features, bodies, time: 1.0, crossing: None }
     }
 
@@ -81,7 +84,7 @@ impl Touching {
             return Some(frozen.measured(at.x));
         }
         match self.features {
-            Features::NodeFace { node, face, side } => at.node_face(node, face, side),
+            Features::NodeFace { node, face, side, through } => at.node_face(node, face, side, through),
             Features::Edges { first, second, towards } => at.edges(first, second, &towards),
         }
     }
@@ -99,17 +102,18 @@ impl Places<'_> {
     }
 
     /// Node on face: normal of the face where the closest point is inside it, else the line to the closest point.
-    fn node_face(&self, node: u32, face: u32, side: f64) -> Option<Pair> {
+    fn node_face(&self, node: u32, face: u32, side: f64, through: bool) -> Option<Pair> {
         let facet = &self.scene.facets[face as usize];
         let y = self.x[node as usize];
         let hit = closest_on(facet, self.x, &y, node, face);
         if hit.degenerate {
             return None;
         }
-        let outward = feature_normal(self.scene, self.x, face, hit.feature, &hit.weights);
+        let feature = if through { Feature::Face } else { hit.feature };
+        let outward = feature_normal(self.scene, self.x, face, feature, &hit.weights);
         let d = y - hit.point;
         let inside = side * d.dot(&outward) < 0.0;
-        let (normal, gap) = if hit.feature == Feature::Face {
+        let (normal, gap) = if feature == Feature::Face {
             (side * outward, side * d.dot(&outward))
         } else {
             let rim = self.scene.on_rim(face, hit.feature);
@@ -177,6 +181,48 @@ impl Places<'_> {
         Pair::edge_edge(first, second, [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]], s, t, n)
     }
 }
+
+/// The face that a node near the surface of a solid came through in a step, if it is not the nearest one: around the
+/// closest point of `record`, one with the node in front at the start and behind now, and the node above it or not
+/// farther beside it than `beside` [m].
+///
+/// Where sides of two bodies are flush, a node that has gone in is nearer to the side, or even outside of it by a
+/// hair, and the nearest feature would send it sideways or let it pass.
+pub fn came_through(scene: &Scene, motion: Motion, record: &VertexFace, beside: f64) -> Option<u32> {
+    let height = |face: u32, x: &[Vec3]| {
+        let facet = &scene.facets[face as usize];
+        let n = unit(facet.area_vector(x));
+        (n.dot(&(x[record.node as usize] - x[facet.nodes[0] as usize])), n)
+    };
+    let front = -FLUSH * beside;
+    if height(record.face, motion.start).0 >= front && record.gap <= 0.0 {
+        return None; // it came through the nearest one
+    }
+    let y = motion.end[record.node as usize];
+    let mut best: Option<(f64, u32)> = None;
+    for corner in scene.facets[record.face as usize].corners() {
+        for &face in scene.node_facets.of_owner(*corner) {
+            let facet = &scene.facets[face as usize];
+            let own = facet.body != scene.facets[record.face as usize].body || facet.corners().contains(&record.node);
+            if face == record.face || own {
+                continue;
+            }
+            let (depth, n) = height(face, motion.end);
+            let least = best.map_or(f64::INFINITY, |b| b.0);
+            if depth >= 0.0 || -depth >= least || height(face, motion.start).0 < front {
+                continue;
+            }
+            let above = closest_on(facet, motion.end, &(y - depth * n), record.node, face);
+            if !above.degenerate && above.distance_squared <= beside * beside {
+                best = Some((-depth, face));
+            }
+        }
+    }
+    best.map(|b| b.1)
+}
+
+/// Round-off of a height after a projection, as a share of what counts as beside.
+const FLUSH: f64 = 1e-6;
 
 /// How far a normal may lean over a face of its own edge, as a sine: curved surfaces are not exactly convex.
 const LEAN: f64 = 0.15;
@@ -261,7 +307,7 @@ pub fn node_crosses(at: &Places, motion: Motion, node: u32, face: u32, touch: f6
     let place = (0..facet.kind.corners()).map(|k| hit.weights[k] * corner[k].to).sum();
     let pair = at_end(pair, if at.rigid(facet.body) { place } else { p.to });
     Some(Touching {
-        features: Features::NodeFace { node, face, side },
+        features: Features::NodeFace { node, face, side, through: true },
         bodies: [scene.node_body[node as usize], facet.body],
         time,
         crossing: Some(pair),

@@ -17,7 +17,7 @@ use crate::contact::pair::Pair;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::{Features, Motion, Places, Touching, edges_cross, node_crosses, parts_bodies};
+use crate::contact::touch::{Features, Motion, Places, Touching, came_through, edges_cross, node_crosses, parts_bodies};
 use crate::math::{Mat3, Vec3};
 use crate::model::{Ledger, Model};
 
@@ -28,6 +28,8 @@ const DEEPEST: f64 = 0.25;
 const LEAST_REACH: f64 = 1.0 / 16.0;
 /// Gap that is left where crossings are looked for, as a share of the finest body's median edge.
 const CLEARANCE: f64 = 1e-6;
+/// A node no farther than this beside a face it came through is in it, as a share of the finest body's median edge.
+const BESIDE: f64 = 1e-2;
 /// Nothing is deeper than it travelled in one step: edges may be off by this much more, as a share of the deepest.
 const LATE: f64 = 0.02;
 
@@ -192,14 +194,29 @@ impl Collisions {
         let at_start = Places { scene, x: start, poses };
         let touched_before =
             |t: &Touching| !swept || t.pair(&at_start).is_none_or(|pair| pair.gap <= 2.0 * self.clearance);
-        for record in search.vertex_face().iter().filter(|r| r.gap <= 0.0) {
+        let beside = self.clearance * (BESIDE / CLEARANCE);
+        for record in search.vertex_face().iter().filter(|r| r.gap <= beside) {
+            let mut record = *record;
+            let mut through = false;
+            let solid = !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided;
+            if solid && scene.facets[record.face as usize].kind.corners() > 1 {
+                if let Some(face) = came_through(scene, Motion { start, end: now }, &record, beside) {
+                    (record.face, through) = (face, true);
+                }
+            }
+            if !through && record.gap > 0.0 {
+                continue;
+            }
             let facet = &scene.facets[record.face as usize];
             let other = facet.nodes[0];
             // Two ends of bars see each other; once is enough.
             if facet.kind == FacetKind::Point && other < record.node && both_ends(scene, record.node) {
                 continue;
             }
-            let touching = Touching::of_record(scene, record);
+            let mut touching = Touching::of_record(scene, &record);
+            if let Features::NodeFace { through: t, .. } = &mut touching.features {
+                *t = through;
+            }
             let crossed = |t: &Touching| {
                 t.bodies == touching.bodies
                     && matches!(t.features, Features::NodeFace { node, .. } if node == record.node)
