@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 /// Closest point of one facet.
 #[derive(Clone, Copy, Debug)]
-struct Hit {
+pub(super) struct Hit {
     pub node: u32,
     pub face: u32,
     pub feature: Feature,
@@ -35,7 +35,7 @@ struct Hit {
 
 /// Closest point of any facet to `y`.
 #[inline]
-fn closest_on(facet: &Facet, x: &[Vec3], y: &Vec3, node: u32, face: u32) -> Hit {
+pub(super) fn closest_on(facet: &Facet, x: &[Vec3], y: &Vec3, node: u32, face: u32) -> Hit {
     let p = |k: usize| &x[facet.nodes[k] as usize];
     let hit = |point, weights, distance_squared, feature, degenerate| Hit {
         node,
@@ -290,7 +290,7 @@ struct Ask<'a> {
 /// Two distances count as equal when they differ by less than this share of the facet.
 const TIE: f64 = 1e-12;
 /// Below this share of the facet a distance gives no direction.
-const NO_DIRECTION: f64 = 1e-9;
+pub(super) const NO_DIRECTION: f64 = 1e-9;
 /// Cosine of the angle from which on a second facet is another one: 10°.
 const OTHER: f64 = 0.984807753012208;
 
@@ -461,7 +461,7 @@ impl Ask<'_> {
 
 /// A unit vector, or zero if there is no direction.
 #[inline]
-fn unit(v: Vec3) -> Vec3 {
+pub(super) fn unit(v: Vec3) -> Vec3 {
     let length = v.norm();
     if length > 0.0 { v / length } else { v }
 }

@@ -26,6 +26,7 @@ pub mod cells;
 pub mod check;
 pub mod classic;
 pub mod closest_point;
+pub mod friction;
 pub mod inclusion;
 pub mod measure;
 pub mod obstacle;
@@ -36,6 +37,7 @@ pub mod scene;
 pub mod search;
 pub mod swept;
 pub mod three_stage;
+pub mod touch;
 
 #[cfg(test)]
 mod agreement;

@@ -11,6 +11,8 @@
 //! | node–quad     | p, a…d         | 1, −N₁ … −N₄               |
 //! | edge–edge     | a, b, c, d     | 1−s, s, −(1−t), −t         |
 //! | node–obstacle | p; outer point | 1; −1                      |
+//! | obstacle–facet | a…d; outer point | N₁ … N₄; −1             |
+//! | edge–obstacle | a, b; outer point | 1−s, s; −1              |
 //! | node–element  | p, a…h         | 1, −N₁ … −N₈               |
 //! | facet–facet   | 4 + 4 at most  | N of one, −N of the other  |
 //!
@@ -129,6 +131,30 @@ impl Pair {
     pub fn node_obstacle(p: u32, facet: u32, outer: Outer, normal: Vec3) -> Pair {
         let pair = Pair::node_on(key(Touch::NodeObstacle, p, facet), [], [], normal);
         Pair { outer: Some(outer), ..pair }
+    }
+
+    /// Node `node` of a rigid obstacle in facet `facet`, whose corners carry the weights; `normal` points from the
+    /// obstacle into the facet's body.
+    pub fn obstacle_facet(node: u32, facet: u32, on: &[(u32, f64)], outer: Outer, normal: Vec3) -> Pair {
+        let touch = match on.len() {
+            1 => Touch::NodeNode,
+            2 => Touch::NodeSegment,
+            3 => Touch::NodeTriangle,
+            _ => Touch::NodeQuad,
+        };
+        let mut pair = Pair { outer: Some(outer), ..Pair::empty(key(touch, node, facet), normal) };
+        on.iter().take(4).for_each(|&(k, w)| pair.push(k, w));
+        pair
+    }
+
+    /// Edge `a b` at `s` on an edge of a rigid obstacle; `edges` are the two edges in their order, `normal` points
+    /// from the obstacle to the edge.
+    pub fn edge_obstacle(edges: [u32; 2], [a, b]: [u32; 2], s: f64, outer: Outer, normal: Vec3) -> Pair {
+        let mut pair =
+            Pair { outer: Some(outer), ..Pair::empty(key(Touch::EdgeEdge, edges[0], edges[1]), normal) };
+        pair.push(a, 1.0 - s);
+        pair.push(b, s);
+        pair
     }
 
     /// Edge `first` from `a` to `b` at `s`, on edge `second` from `c` to `d` at `t`; `nodes = [a, b, c, d]`.

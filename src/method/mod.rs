@@ -3,7 +3,13 @@
 //! | method   | file        | what it is |
 //! |----------|-------------|------------|
 //! | `verlet` | `verlet.rs` | velocity Verlet = explicit Newmark (β = 0, γ = ½) |
+//! | `dcr`    | `dcr.rs`    | the same with decomposition contact response |
+//!
+//! `newmark.rs` holds the two half steps these share, `response.rs` the answer to one impact.
 
+pub mod dcr;
+pub mod newmark;
+pub mod response;
 pub mod verlet;
 
 use crate::math::Vec3;
@@ -33,6 +39,8 @@ pub enum StepError {
          the largest stable step of the undeformed mesh is {stable:.3e} s"
     )]
     NotFinite { body: String, element: usize, time: f64, dt: f64, stable: f64 },
+    #[error("contacts cannot be found: {0}")]
+    Search(#[from] crate::contact::search::SearchError),
 }
 
 /// A way to carry a state forward in time.

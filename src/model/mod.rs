@@ -3,6 +3,7 @@
 //! A model is put together by [`Builder`]: bodies bring their meshes and blocks, then restraints and loads
 //! refer to their nodes. All nodes of all bodies stand in one array; a body owns a contiguous range.
 
+pub mod contact;
 pub mod forces;
 pub mod ledger;
 pub mod load;
@@ -13,6 +14,7 @@ pub mod table;
 use crate::element::Block;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
+use contact::Contact;
 use load::{Load, LoadKind};
 use restraint::{Motion, Restraint, Restraints};
 use std::ops::Range;
@@ -56,6 +58,8 @@ pub struct Model {
     pub mass: Vec<f64>,
     pub restraints: Restraints,
     pub loads: Vec<Load>,
+    /// Read by methods that know contact.
+    pub contact: Contact,
 }
 
 impl Model {
@@ -152,6 +156,8 @@ pub struct Builder {
     blocks: Vec<Box<dyn Block>>,
     restraints: Vec<Restraint>,
     loads: Vec<Load>,
+    /// Friction, obstacles, and who touches whom. Bodies are counted as they were added.
+    pub contact: Contact,
 }
 
 impl Builder {
@@ -260,6 +266,7 @@ impl Builder {
             mass,
             restraints,
             loads: self.loads,
+            contact: self.contact,
         })
     }
 }

@@ -34,19 +34,30 @@ pub fn body<E: Element, M: Material + Clone>(
 }
 
 /// A model on its way.
-pub struct Run {
+pub struct Run<M: Method = Verlet> {
     pub model: Model,
     pub state: State,
     pub ledger: Ledger,
-    pub method: Verlet,
+    pub method: M,
 }
 
 impl Run {
     /// From rest in the reference shape but for the velocity `v(X)`.
     pub fn start(model: Model, rule: StepRule, v: impl Fn(&Vec3) -> Vec3) -> Self {
+        let method = Verlet::new(&model, rule);
+        Run::with(model, method, |_, x| v(x))
+    }
+}
+
+impl<M: Method> Run<M> {
+    /// The same with any method; `v` is told the body as well.
+    pub fn with(model: Model, mut method: M, v: impl Fn(usize, &Vec3) -> Vec3) -> Self {
         let mut state = model.rest();
-        state.v.iter_mut().zip(&model.reference).for_each(|(to, x)| *to = v(x));
-        let mut method = Verlet::new(&model, rule);
+        for (b, body) in model.bodies.iter().enumerate() {
+            for k in body.nodes.clone() {
+                state.v[k] = v(b, &model.reference[k]);
+            }
+        }
         let mut ledger = Ledger::default();
         method.start(&model, &mut state, &mut ledger).unwrap();
         Run { model, state, ledger, method }

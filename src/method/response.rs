@@ -1,0 +1,286 @@
+//! The closed-form answer to one impact (decomposition contact response, Cirak & West 2005).
+//!
+//! A [`Pair`] ties a few nodes together by weights w. Of all the momentum of these nodes only its part along
+//! the pair takes part in the impact, and that part lives at the contact point:
+//!
+//! ```text
+//! u = Σ wₖ vₖ − v_y     K = Σ wₖ² Mₖ⁻¹     an impulse j changes vₖ by wₖ Mₖ⁻¹ j and u by K j
+//!
+//! normal      j_n = (|n·u| + r) / (n·K n) · n       r = e |n·u|: the speed of parting
+//! stick       j_2 = K⁺ (r n − u) − j_n              stops all sliding, leaves the speed of parting
+//! together    j = j_n + s j_2                       s from the cone, 1 if the pair sticks
+//! ```
+//!
+//! `Mₖ⁻¹ = P/m` is 3×3 and vanishes along restrained directions, so supports need no branch. Where nobody is
+//! restrained K = c·1 and all of it collapses to `j_n = −(1+e) u_n/c`, `j_2 = −u_t/c`, `s = min(1, (1+e) μ |u_n|/|u_t|)`.
+//!
+//! **Sign.** Gap g > 0 open, n towards the positive weights, n·u < 0 approach, as everywhere. The paper's
+//! constraint is −g. Its (45) prints half of Coulomb's bound for an elastic impact; here the tangential
+//! impulse is bounded by μ times the normal impulse.
+//!
+//! Used by every method that answers contacts one by one; the books of a step are theirs.
+
+use crate::contact::friction::scale_to_cone;
+use crate::contact::pair::{MAX_POINTS, Pair};
+use crate::math::{Mat3, Vec3};
+
+/// Share of the free inverse mass below which a pair counts as held: round-off of a projector.
+const HELD: f64 = 1e-12;
+/// Share of a motion along the normal that must be left by supports for one side to do it alone.
+const MOBILE: f64 = 0.01;
+/// Share of the largest eigenvalue below which one counts as zero.
+const SINGULAR: f64 = 1e-12;
+
+/// What an impact did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impact {
+    /// Normal and tangential impulse [N s] on the side with positive weights; node k feels `wₖ` times it. Where
+    /// restraints couple the directions, the second may have a normal part too.
+    pub normal: Vec3,
+    pub friction: Vec3,
+    /// Energy taken out by either [J], in the frame of the obstacle if there is one.
+    pub lost_normal: f64,
+    pub lost_friction: f64,
+    /// What was asked of the energy correction and could not be had [J].
+    pub owed: f64,
+    /// The pair sticks.
+    pub sticks: bool,
+}
+
+impl Impact {
+    /// The whole impulse [N s].
+    pub fn impulse(&self) -> Vec3 {
+        self.normal + self.friction
+    }
+}
+
+/// Inverse mass of a pair at its contact point: `K = Σ wₖ² Mₖ⁻¹` [1/kg].
+#[inline]
+pub fn inverse_mass(pair: &Pair, inv_mass: &[Mat3]) -> Mat3 {
+    pair.stencil().fold(Mat3::zeros(), |sum, (k, w)| sum + w * w * inv_mass[k])
+}
+
+/// `n·K n`, or nothing if the pair cannot move along its normal.
+#[inline]
+fn along_normal(pair: &Pair, inv: &Mat3) -> Option<f64> {
+    let along = pair.normal.dot(&(inv * pair.normal));
+    (along > HELD * inv.trace()).then_some(along)
+}
+
+/// Sends one pair apart with `e` times the speed of its approach, against friction `mu`.
+///
+/// A pair that already parts, or whose points are all held, is left alone. `work` [J] is the energy that the
+/// impact shall add beyond its restitution, 0 without energy correction:
+/// `r² = e² u_n² + 2 work n·K n`, and the pair does not part at all if that is negative.
+pub fn bounce(pair: &Pair, work: f64, inv_mass: &[Mat3], v: &mut [Vec3]) -> Option<Impact> {
+    let n = pair.normal;
+    let u = pair.relative_velocity(v);
+    let approach = -n.dot(&u);
+    // not `approach <= 0`: a velocity that is no number leaves the pair alone as well
+    let closing = approach > 0.0;
+    if !closing {
+        return None;
+    }
+    let inv = inverse_mass(pair, inv_mass);
+    let inv_n = along_normal(pair, &inv)?;
+    let e = pair.e;
+    let (parting, owed) = if work == 0.0 {
+        (e * approach, 0.0)
+    } else {
+        let square = e * e * approach * approach + 2.0 * work * inv_n;
+        (square.max(0.0).sqrt(), 0.5 * square.min(0.0) / inv_n)
+    };
+    let size = (approach + parting) / inv_n;
+    let normal = size * n;
+    let lost_normal = 0.5 * (approach - parting) * (approach + parting) / inv_n;
+
+    let mut impact =
+        Impact { normal, friction: Vec3::zeros(), lost_normal, lost_friction: 0.0, owed, sticks: false };
+    if pair.mu > 0.0 {
+        let stick = stick(&inv, inv_n, &u, parting, &normal, &n);
+        let mut s = scale_to_cone(size, &stick, &n, pair.mu);
+        // energy of s·j₂ beside the normal impulse: b s + c s²
+        let b = stick.dot(&(u + inv * normal));
+        let c = 0.5 * stick.dot(&(inv * stick));
+        if b * s + c * s * s > lost_normal {
+            // Restraints that couple the directions can turn friction into a source. Not here.
+            s = if c > 0.0 {
+                ((-b + (b * b + 4.0 * c * lost_normal).max(0.0).sqrt()) / (2.0 * c)).clamp(0.0, s)
+            } else {
+                0.0
+            };
+        }
+        impact.friction = s * stick;
+        impact.lost_friction = -s * (b + c * s);
+        impact.sticks = s == 1.0;
+    }
+    push(pair, &impact.impulse(), inv_mass, v);
+    Some(impact)
+}
+
+/// The impulse that stops all sliding beside the normal one: `n·K j₂ = 0`.
+#[inline]
+fn stick(inv: &Mat3, inv_n: f64, u: &Vec3, parting: f64, normal: &Vec3, n: &Vec3) -> Vec3 {
+    let c = inv[(0, 0)];
+    if *inv == Mat3::from_diagonal_element(c) {
+        return -(u - n.dot(u) * n) / c;
+    }
+    let stick = pseudo_inverse(inv) * (parting * n - u) - normal;
+    stick - (n.dot(&(inv * stick)) / inv_n) * n
+}
+
+/// Inverse of a symmetric matrix on its range.
+pub fn pseudo_inverse(a: &Mat3) -> Mat3 {
+    let eigen = a.symmetric_eigen();
+    let floor = SINGULAR * eigen.eigenvalues.amax();
+    let inverse = eigen.eigenvalues.map(|l| if l > floor { 1.0 / l } else { 0.0 });
+    eigen.eigenvectors * Mat3::from_diagonal(&inverse) * eigen.eigenvectors.transpose()
+}
+
+/// Gives the nodes of a pair the impulse `j`: `vₖ += wₖ Mₖ⁻¹ j`.
+#[inline]
+pub fn push(pair: &Pair, j: &Vec3, inv_mass: &[Mat3], v: &mut [Vec3]) {
+    for (k, w) in pair.stencil() {
+        v[k] += w * (inv_mass[k] * j);
+    }
+}
+
+/// Who moves when an overlap is undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Projection {
+    /// Everybody by his share of the inverse mass: the least motion, and the centre of mass stays.
+    #[default]
+    Mass,
+    /// The side with positive weights alone: the node, or the first edge, as the paper has it. The centre of mass moves.
+    OneSided,
+}
+
+/// Displacements of the points of a pair that bring its gap to `clearance` [m], in the order of its stencil.
+///
+/// ```text
+/// xₖ ← xₖ − wₖ Mₖ⁻¹n (g − clearance) / (n·K n)
+/// ```
+///
+/// Linear in x for frozen weights and normal, so once is enough. `None` if nobody can move.
+pub fn displacements(
+    pair: &Pair,
+    clearance: f64,
+    how: Projection,
+    inv_mass: &[Mat3],
+) -> Option<[Vec3; MAX_POINTS]> {
+    let n = pair.normal;
+    let rise = clearance - pair.gap;
+    let mut moves = [Vec3::zeros(); MAX_POINTS];
+    if how == Projection::OneSided {
+        // the first side as a whole along n; held directions take their part away
+        let carried: f64 =
+            pair.stencil().filter(|p| p.1 > 0.0).map(|(k, w)| w * n.dot(&free_part(&inv_mass[k], &n))).sum();
+        if carried > MOBILE {
+            for ((k, w), to) in pair.stencil().zip(&mut moves) {
+                if w > 0.0 {
+                    *to = rise / carried * free_part(&inv_mass[k], &n);
+                }
+            }
+            return Some(moves);
+        }
+    }
+    let along = along_normal(pair, &inverse_mass(pair, inv_mass))?;
+    for ((k, w), to) in pair.stencil().zip(&mut moves) {
+        *to = (w * rise / along) * (inv_mass[k] * n);
+    }
+    Some(moves)
+}
+
+/// `P n`, from `P/m`.
+#[inline]
+fn free_part(inv_mass: &Mat3, n: &Vec3) -> Vec3 {
+    // P has eigenvalues 0 and 1, so 1/m = ‖P/m‖² / tr(P/m)
+    let trace = inv_mass.trace();
+    if trace > 0.0 { trace / inv_mass.norm_squared() * (inv_mass * n) } else { Vec3::zeros() }
+}
+
+/// Gives back the angular momentum that moving the nodes of a free pair by `moves` took, by a spin about their
+/// centre; `x` is after the move. Returns the velocity changes, in the order of the stencil, and the energy
+/// they add [J].
+///
+/// ```text
+/// δL = Σ dₖ × mₖvₖ     ω = −I⁻¹ δL     vₖ ← vₖ + ω × (xₖ − x_c)
+/// ```
+///
+/// Linear momentum and, the points being in touch, their relative velocity stay as they are.
+pub fn restore_spin(
+    pair: &Pair,
+    moves: &[Vec3; MAX_POINTS],
+    mass: &[f64],
+    x: &[Vec3],
+    v: &mut [Vec3],
+) -> ([Vec3; MAX_POINTS], f64) {
+    let mut changes = [Vec3::zeros(); MAX_POINTS];
+    if pair.points().len() < 3 {
+        return (changes, 0.0); // two points in one place cannot spin
+    }
+    let (mut total, mut centre, mut lost) = (0.0, Vec3::zeros(), Vec3::zeros());
+    for ((k, _), d) in pair.stencil().zip(moves) {
+        total += mass[k];
+        centre += mass[k] * x[k];
+        lost += d.cross(&(mass[k] * v[k]));
+    }
+    centre /= total;
+    let (mut inertia, mut spin) = (Mat3::zeros(), Vec3::zeros());
+    for (k, _) in pair.stencil() {
+        let r = x[k] - centre;
+        inertia += mass[k] * (r.norm_squared() * Mat3::identity() - r * r.transpose());
+        spin += r.cross(&(mass[k] * v[k]));
+    }
+    let omega = -pseudo_inverse(&inertia) * lost;
+    for ((k, _), dv) in pair.stencil().zip(&mut changes) {
+        *dv = omega.cross(&(x[k] - centre));
+        v[k] += *dv;
+    }
+    (changes, omega.dot(&spin) + 0.5 * omega.dot(&(inertia * omega)))
+}
+
+/// The momentum of a touching pair of free nodes in four parts that have nothing to do with each other: their
+/// energies add up to the whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parts {
+    /// What an elastic impact reverses and what friction acts on.
+    pub normal: [Vec3; MAX_POINTS],
+    pub slide: [Vec3; MAX_POINTS],
+    /// What no impact changes: motion of the nodes as one rigid body, and the change of its shape.
+    pub rigid: [Vec3; MAX_POINTS],
+    pub shape: [Vec3; MAX_POINTS],
+}
+
+/// Splits momenta [kg m/s] by `mass`, positions `x` at touch and velocities `v`. A diagnostic.
+pub fn split(pair: &Pair, mass: &[f64], x: &[Vec3], v: &[Vec3]) -> Parts {
+    let zero = [Vec3::zeros(); MAX_POINTS];
+    let mut parts = Parts { normal: zero, slide: zero, rigid: zero, shape: zero };
+    let c: f64 = pair.stencil().map(|(k, w)| w * w / mass[k]).sum();
+    let u = pair.relative_velocity(v);
+    let along = pair.normal.dot(&u) * pair.normal;
+
+    // rigid motion (t, ω): xₖ moves with t + ω × xₖ, momenta about the centre so that the two do not mix
+    let total: f64 = pair.stencil().map(|(k, _)| mass[k]).sum();
+    let centre = pair.stencil().map(|(k, _)| mass[k] * x[k]).sum::<Vec3>() / total;
+    let (mut inertia, mut momentum, mut spin) = (Mat3::zeros(), Vec3::zeros(), Vec3::zeros());
+    for (k, _) in pair.stencil() {
+        let (r, p) = (x[k] - centre, mass[k] * v[k]);
+        inertia += mass[k] * (r.norm_squared() * Mat3::identity() - r * r.transpose());
+        momentum += p;
+        spin += r.cross(&p);
+    }
+    let (shift, turning) = (momentum / total, pseudo_inverse(&inertia) * spin);
+
+    for (i, (k, w)) in pair.stencil().enumerate() {
+        let p = mass[k] * v[k];
+        parts.normal[i] = w / c * along;
+        parts.slide[i] = w / c * (u - along);
+        parts.rigid[i] = mass[k] * (shift + turning.cross(&(x[k] - centre)));
+        parts.shape[i] = p - parts.normal[i] - parts.slide[i] - parts.rigid[i];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,729 @@
+use super::*;
+use crate::contact::closest_point::quad4_weights;
+use crate::math::{Mat3, Vec3};
+use nalgebra::{DMatrix, DVector};
+
+struct Dice(u64);
+
+impl Dice {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 * (0.5 * f64::EPSILON)
+    }
+
+    fn between(&mut self, lo: f64, hi: f64) -> f64 {
+        lo + (hi - lo) * self.unit()
+    }
+
+    fn point(&mut self) -> Vec3 {
+        Vec3::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0), self.between(-1.0, 1.0))
+    }
+
+    fn direction(&mut self) -> Vec3 {
+        loop {
+            let p = self.point();
+            if p.norm() > 0.1 {
+                return p.normalize();
+            }
+        }
+    }
+}
+
+/// Nodes that touch: `h = 0` to round-off.
+struct Touching {
+    pair: Pair,
+    x: Vec<Vec3>,
+    v: Vec<Vec3>,
+    mass: Vec<f64>,
+    inv_mass: Vec<Mat3>,
+}
+
+const KINDS: usize = 5;
+
+impl Touching {
+    fn new(dice: &mut Dice, kind: usize) -> Touching {
+        let sign = if dice.unit() < 0.5 { -1.0 } else { 1.0 };
+        let (mut x, pair) = loop {
+            let mut x: Vec<Vec3> = (0..5).map(|_| dice.point()).collect();
+            let (s, t) = (dice.between(0.05, 0.95), dice.between(0.1, 0.9));
+            let pair = match kind {
+                0 => {
+                    x[0] = x[1];
+                    Pair::node_node(0, 1, dice.direction())
+                }
+                1 => {
+                    x[0] = (1.0 - s) * x[1] + s * x[2];
+                    let n = (x[2] - x[1]).cross(&dice.direction());
+                    if n.norm() < 0.1 {
+                        continue;
+                    }
+                    Pair::node_segment(0, 0, [1, 2], [1.0 - s, s], n.normalize())
+                }
+                2 => {
+                    let (b, c) = if s + t < 1.0 { (s, t) } else { (1.0 - s, 1.0 - t) };
+                    let weights = [1.0 - b - c, b, c];
+                    x[0] = weights[0] * x[1] + b * x[2] + c * x[3];
+                    let n = (x[2] - x[1]).cross(&(x[3] - x[1]));
+                    if n.norm() < 0.1 {
+                        continue;
+                    }
+                    Pair::node_triangle(0, 0, [1, 2, 3], weights, sign * n.normalize())
+                }
+                3 => {
+                    let p = (1.0 - s) * x[0] + s * x[1];
+                    x[3] = (p - (1.0 - t) * x[2]) / t;
+                    let n = (x[1] - x[0]).cross(&(x[3] - x[2]));
+                    if n.norm() < 0.1 {
+                        continue;
+                    }
+                    Pair::edge_edge(0, 1, [0, 1, 2, 3], s, t, sign * n.normalize())
+                }
+                _ => {
+                    let weights = quad4_weights(2.0 * s - 1.0, 2.0 * t - 1.0);
+                    x[0] = (0..4).map(|k| weights[k] * x[k + 1]).sum();
+                    Pair::node_quad(0, 0, [1, 2, 3, 4], weights, dice.direction())
+                }
+            };
+            break (x, pair);
+        };
+        x.truncate(pair.points().len());
+        let n = x.len();
+        let mass: Vec<f64> = (0..n).map(|_| 10f64.powf(dice.between(-2.0, 2.0))).collect();
+        Touching {
+            pair,
+            v: (0..n).map(|_| dice.point()).collect(),
+            inv_mass: mass.iter().map(|m| Mat3::identity() / *m).collect(),
+            mass,
+            x,
+        }
+    }
+
+    /// Each node is held in none, one, two or three random directions; held velocities vanish.
+    fn restrain(&mut self, dice: &mut Dice) {
+        for k in 0..self.x.len() {
+            let mut free = Mat3::identity();
+            for _ in 0..(4.0 * dice.unit()) as usize {
+                let d = free * dice.direction();
+                if d.norm() > 0.1 {
+                    let d = d.normalize();
+                    free -= d * d.transpose();
+                }
+            }
+            if free.trace() < 0.5 {
+                free = Mat3::zeros(); // as the model has it
+            }
+            self.inv_mass[k] = free / self.mass[k];
+            self.v[k] = free * self.v[k];
+        }
+    }
+
+    fn kinetic(&self) -> f64 {
+        self.v.iter().zip(&self.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum()
+    }
+
+    fn momentum(&self) -> Vec3 {
+        self.v.iter().zip(&self.mass).map(|(v, m)| *m * v).sum()
+    }
+
+    fn spin(&self) -> Vec3 {
+        (0..self.x.len()).map(|k| self.x[k].cross(&(self.mass[k] * self.v[k]))).sum()
+    }
+
+    /// Sums of the sizes that momentum and angular momentum cancel from.
+    fn scale(&self) -> f64 {
+        self.v.iter().zip(&self.mass).map(|(v, m)| m * v.norm()).sum()
+    }
+
+    fn bounce(&mut self, work: f64) -> Option<Impact> {
+        bounce(&self.pair, work, &self.inv_mass, &mut self.v)
+    }
+}
+
+fn tangential(u: &Vec3, n: &Vec3) -> Vec3 {
+    u - n.dot(u) * n
+}
+
+#[test]
+fn impacts_of_all_kinds_keep_momenta_and_obey_restitution_and_friction() {
+    let mut dice = Dice(1);
+    let (mut stuck, mut slid) = (0, 0);
+    for i in 0..120_000 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        t.pair.e = if i % 3 == 0 { 1.0 } else { dice.unit() };
+        t.pair.mu = if i % 2 == 0 { 0.0 } else { dice.between(0.0, 1.0) };
+        let n = t.pair.normal;
+        let (k0, p0, l0, u0) = (t.kinetic(), t.momentum(), t.spin(), t.pair.relative_velocity(&t.v));
+        let before = t.v.clone();
+        let scale = t.scale();
+        let c = inverse_mass(&t.pair, &t.inv_mass)[(0, 0)];
+        let Some(impact) = t.bounce(0.0) else {
+            assert!(n.dot(&u0) >= 0.0);
+            assert_eq!(t.v, before, "a pair that parts is left alone");
+            continue;
+        };
+        let scale = scale.max(t.scale());
+        let u1 = t.pair.relative_velocity(&t.v);
+        let (e, mu, un) = (t.pair.e, t.pair.mu, n.dot(&u0));
+        assert!((t.momentum() - p0).norm() <= 1e-13 * scale);
+        assert!((t.spin() - l0).norm() <= 1e-12 * scale);
+        assert!((n.dot(&u1) + e * un).abs() <= 1e-12 * u0.norm().max(1e-3), "{} {}", n.dot(&u1), -e * un);
+        let lost = impact.lost_normal + impact.lost_friction;
+        let energy = k0.max(t.kinetic());
+        assert!((t.kinetic() - k0 + lost).abs() <= 1e-13 * energy, "{} {} {}", k0, t.kinetic(), lost);
+        let normal_loss = 0.5 * (1.0 - e * e) * un * un / c;
+        assert!((impact.lost_normal - normal_loss).abs() <= 1e-14 * un * un / c);
+        // the cone, stick and slip
+        let (jn, jt) = (n.dot(&impact.normal), impact.friction.norm());
+        assert!(jt <= mu * jn * (1.0 + 1e-14));
+        let (t0, t1) = (tangential(&u0, &n), tangential(&u1, &n));
+        if mu == 0.0 {
+            assert_eq!(impact.friction, Vec3::zeros());
+        } else if impact.sticks {
+            stuck += 1;
+            assert!(t0.norm() <= (1.0 + e) * mu * un.abs() * (1.0 + 1e-12));
+            assert!(t1.norm() <= 1e-12 * u0.norm().max(1e-3));
+            assert!(
+                (impact.lost_friction - 0.5 * t0.norm_squared() / c).abs() <= 1e-13 * u0.norm_squared() / c
+            );
+        } else {
+            slid += 1;
+            // same sense, shorter by (1+e) μ |u_n|; loss r‖p_slide‖ − ½r² with r = (1+e) μ ‖p_norm‖
+            let left = t0.norm() - (1.0 + e) * mu * un.abs();
+            assert!(left > 0.0 && (t1 - left * t0.normalize()).norm() <= 1e-12 * u0.norm().max(1e-3));
+            let (r, slide) = ((1.0 + e) * mu * un.abs() / c.sqrt(), t0.norm() / c.sqrt());
+            assert!((impact.lost_friction - r * slide + 0.5 * r * r).abs() <= 1e-13 * u0.norm_squared() / c);
+        }
+    }
+    assert!(stuck > 5000 && slid > 5000, "{stuck} stick, {slid} slide");
+}
+
+#[test]
+fn supports_take_momentum_but_neither_energy_nor_the_law_of_impact() {
+    let mut dice = Dice(2);
+    let (mut impacts, mut held) = (0, 0);
+    for i in 0..100_000 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        t.restrain(&mut dice);
+        t.pair.e = dice.unit();
+        t.pair.mu = if i % 4 == 0 { 0.0 } else { dice.between(0.0, 1.0) };
+        let n = t.pair.normal;
+        let (k0, u0) = (t.kinetic(), t.pair.relative_velocity(&t.v));
+        let inv = inverse_mass(&t.pair, &t.inv_mass);
+        let along = n.dot(&(inv * n));
+        let Some(impact) = t.bounce(0.0) else {
+            held += 1;
+            assert!(n.dot(&u0) >= 0.0 || along <= 1e-12 * inv.trace());
+            continue;
+        };
+        if along < 1e-6 * inv.trace() {
+            continue; // almost held: impulses without bound
+        }
+        impacts += 1;
+        let u1 = t.pair.relative_velocity(&t.v);
+        // velocities grow by K times the impulse, and so does round-off
+        let round_off = 1e-11 * (u0.norm() + inv.trace() * impact.impulse().norm());
+        assert!((n.dot(&u1) + t.pair.e * n.dot(&u0)).abs() <= round_off);
+        let lost = impact.lost_normal + impact.lost_friction;
+        let energy = k0.max(t.kinetic()) + inv.trace() * impact.impulse().norm_squared();
+        assert!((t.kinetic() - k0 + lost).abs() <= 1e-11 * energy);
+        assert!(lost >= -1e-11 * energy, "friction is no source");
+        let j = impact.impulse();
+        let (jn, jt) = (n.dot(&j), tangential(&j, &n).norm());
+        assert!(jt <= t.pair.mu * jn + 1e-11 * j.norm());
+        for k in 0..t.x.len() {
+            let moved = t.v[k] - t.mass[k] * (t.inv_mass[k] * t.v[k]);
+            let pushed = 1.0 + t.v[k].norm() + j.norm() / t.mass[k];
+            assert!(moved.norm() <= 1e-14 * pushed, "held directions stay: {} {}", moved.norm(), pushed);
+        }
+    }
+    assert!(impacts > 10_000 && held > 1000);
+}
+
+/// Contact and restraint multipliers together, (26)–(35) of the asynchronous method: M Δv = w n λ + Gᵀγ,
+/// G Δv = 0, n·Σ w Δv = −(1+e) n·u. No projector in sight.
+#[test]
+fn the_projected_mass_says_what_multipliers_for_all_supports_say() {
+    let mut dice = Dice(3);
+    for i in 0..500 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        let count = t.x.len();
+        let d: Vec<Vec3> = (0..count).map(|_| dice.direction()).collect();
+        for k in 0..count {
+            let free = Mat3::identity() - d[k] * d[k].transpose();
+            t.inv_mass[k] = free / t.mass[k];
+            t.v[k] = free * t.v[k];
+        }
+        t.pair.e = 0.3;
+        let (n, u) = (t.pair.normal, t.pair.relative_velocity(&t.v));
+        let inv = inverse_mass(&t.pair, &t.inv_mass);
+        let before = t.v.clone();
+        if n.dot(&(inv * n)) < 1e-2 * inv.trace() || t.bounce(0.0).is_none() {
+            continue;
+        }
+        let size = 4 * count + 1;
+        let (mut a, mut b) = (DMatrix::zeros(size, size), DVector::zeros(size));
+        for (i, (k, w)) in t.pair.stencil().enumerate() {
+            for r in 0..3 {
+                a[(3 * i + r, 3 * i + r)] = t.mass[k];
+                a[(3 * i + r, 3 * count + i)] = -d[k][r];
+                a[(3 * count + i, 3 * i + r)] = -d[k][r];
+                a[(3 * i + r, size - 1)] = -w * n[r];
+                a[(size - 1, 3 * i + r)] = -w * n[r];
+            }
+        }
+        b[size - 1] = 1.3 * n.dot(&u);
+        let change = a.lu().solve(&b).expect("regular");
+        for (i, (k, _)) in t.pair.stencil().enumerate() {
+            let dv = Vec3::new(change[3 * i], change[3 * i + 1], change[3 * i + 2]);
+            assert!((t.v[k] - before[k] - dv).norm() <= 1e-10 * dv.norm().max(1e-3));
+        }
+    }
+}
+
+/// −g times 6 and its gradient: volume of the tetrahedron over the four nodes (node–face, edge–edge).
+fn volume(edges: bool, x: &[Vec3]) -> f64 {
+    if edges {
+        (x[2] - x[0]).dot(&(x[1] - x[0]).cross(&(x[3] - x[2])))
+    } else {
+        (x[0] - x[1]).dot(&(x[2] - x[1]).cross(&(x[3] - x[1])))
+    }
+}
+
+fn volume_gradient(edges: bool, x: &[Vec3]) -> [Vec3; 4] {
+    if edges {
+        let (r, e, f) = (x[2] - x[0], x[1] - x[0], x[3] - x[2]);
+        let g = e.cross(&f);
+        let (b, d) = (f.cross(&r), r.cross(&e));
+        [-g - b, b, g - d, d]
+    } else {
+        let (p, b, c) = (x[0] - x[1], x[2] - x[1], x[3] - x[1]);
+        let (dp, db, dc) = (b.cross(&c), c.cross(&p), p.cross(&b));
+        [dp, -(dp + db + dc), db, dc]
+    }
+}
+
+#[test]
+fn the_gradient_of_the_volume_between_features_is_a_multiple_of_weight_times_normal() {
+    let mut dice = Dice(4);
+    for i in 0..4000 {
+        let edges = i % 2 == 1;
+        let t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        // away from touch: finite differences, balance, Euler's theorem
+        let x: Vec<Vec3> = t.x.iter().map(|x| x + 0.1 * dice.point()).collect();
+        let grad = volume_gradient(edges, &x);
+        for k in 0..4 {
+            for axis in 0..3 {
+                let at = |h: f64| {
+                    let mut y = x.clone();
+                    y[k][axis] += h;
+                    volume(edges, &y)
+                };
+                assert!(((at(1e-4) - at(-1e-4)) / 2e-4 - grad[k][axis]).abs() <= 1e-8 * 8.0);
+            }
+        }
+        let twist: Vec3 = (0..4).map(|k| x[k].cross(&grad[k])).sum();
+        let euler: f64 = (0..4).map(|k| x[k].dot(&grad[k])).sum();
+        let size: f64 = grad.iter().map(|g| g.norm()).sum();
+        assert!(grad.iter().sum::<Vec3>().norm() <= 1e-14 * size && twist.norm() <= 1e-13 * size);
+        assert!((euler - 3.0 * volume(edges, &x)).abs() <= 1e-13 * size);
+        // at touch: in the range of ∇hᵀ
+        let grad = volume_gradient(edges, &t.x);
+        let (k0, w0) = t.pair.stencil().next().expect("four points");
+        let factor = grad[k0].dot(&t.pair.normal) / w0;
+        for (k, w) in t.pair.stencil() {
+            assert!((grad[k] - factor * w * t.pair.normal).norm() <= 1e-12 * size);
+        }
+    }
+}
+
+/// (18), (31), (33), (34), (45) with any mass matrix, momenta and gradients stacked:
+/// p⁺ = p − (1+e) p_norm − min(1, (1+e) μ ‖p_norm‖/‖p_slide‖) p_slide.
+fn momentum_form(t: &Touching, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
+    let n = t.x.len();
+    let inv = inv_m.kronecker(&DMatrix::identity(3, 3));
+    let stack = |x: &[Vec3]| DVector::from_fn(3 * n, |i, _| x[i / 3][i % 3]);
+    let p = inv.clone().try_inverse().expect("regular") * stack(&t.v);
+    let grad = stack(grad);
+    let mut h = DMatrix::zeros(3, 3 * n);
+    for (k, w) in t.pair.stencil() {
+        (0..3).for_each(|r| h[(r, 3 * k + r)] = w);
+    }
+    let dot = |a: &DVector<f64>, b: &DVector<f64>| (a.transpose() * &inv * b)[0];
+    let normal = dot(&grad, &p) / dot(&grad, &grad) * &grad;
+    let point = (&h * &inv * h.transpose()).try_inverse().expect("regular");
+    let nonfix = h.transpose() * point * &h * &inv * &p;
+    let slide = nonfix - &normal;
+    let (e, mu) = (t.pair.e, t.pair.mu);
+    let (a, b) = (dot(&normal, &normal).sqrt(), dot(&slide, &slide).sqrt());
+    let factor = if b > 0.0 { ((1.0 + e) * mu * a / b).min(1.0) } else { 0.0 };
+    &inv * (p - (1.0 + e) * normal - factor * slide)
+}
+
+#[test]
+fn the_reduced_form_equals_the_momentum_form_and_lumping_is_a_diagonal_mass() {
+    let mut dice = Dice(5);
+    let mut compared = 0;
+    for i in 0..4000 {
+        let edges = i % 2 == 1;
+        let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        (t.pair.e, t.pair.mu) = (dice.unit(), if i % 4 < 2 { 0.0 } else { dice.unit() });
+        let inv = DMatrix::from_diagonal(&DVector::from_fn(4, |k, _| 1.0 / t.mass[k]));
+        let expected = momentum_form(&t, &inv, &volume_gradient(edges, &t.x));
+        let size = t.v.iter().map(|v| v.norm()).fold(expected.amax(), f64::max);
+        if t.bounce(0.0).is_none() {
+            continue;
+        }
+        compared += 1;
+        for k in 0..4 {
+            for axis in 0..3 {
+                assert!((t.v[k][axis] - expected[3 * k + axis]).abs() <= 1e-11 * size);
+            }
+        }
+    }
+    assert!(compared > 1000);
+}
+
+/// With the consistent mass of the whole mesh the same impulse spreads over all nodes, `v += m⁻¹w j`, `c = w·m⁻¹w`.
+#[test]
+fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
+    let mut dice = Dice(6);
+    for i in 0..500 {
+        let edges = i % 2 == 1;
+        let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        (t.pair.e, t.pair.mu) = (1.0, 0.0);
+        // masses of two linear elements that share nothing: positive definite and full
+        let a = DMatrix::from_fn(4, 4, |_, _| dice.unit());
+        let m = &a * a.transpose() + DMatrix::identity(4, 4);
+        let inv = m.clone().try_inverse().expect("regular");
+        if t.pair.normal.dot(&t.pair.relative_velocity(&t.v)) >= 0.0 {
+            continue;
+        }
+        let after = momentum_form(&t, &inv, &volume_gradient(edges, &t.x));
+        let wide = m.kronecker(&DMatrix::identity(3, 3));
+        let before = DVector::from_fn(12, |i, _| t.v[i / 3][i % 3]);
+        let (k0, k1) = ((before.transpose() * &wide * &before)[0], (after.transpose() * &wide * &after)[0]);
+        assert!((k1 - k0).abs() <= 1e-12 * k0.max(k1));
+        let change = &wide * (&after - &before);
+        let (mut sum, mut twist) = (Vec3::zeros(), Vec3::zeros());
+        for k in 0..4 {
+            let dp = Vec3::new(change[3 * k], change[3 * k + 1], change[3 * k + 2]);
+            sum += dp;
+            twist += t.x[k].cross(&dp);
+        }
+        assert!(sum.norm() <= 1e-11 * change.norm() && twist.norm() <= 1e-10 * change.norm());
+        // point form
+        let w = DVector::from_fn(4, |k, _| t.pair.weights()[k]);
+        let spread = &inv * &w;
+        let j = -2.0 * t.pair.normal.dot(&t.pair.relative_velocity(&t.v)) / w.dot(&spread) * t.pair.normal;
+        for k in 0..4 {
+            let dv = spread[k] * j;
+            for axis in 0..3 {
+                assert!((after[3 * k + axis] - t.v[k][axis] - dv[axis]).abs() <= 1e-10 * j.norm().max(1.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
+    let mut dice = Dice(7);
+    for i in 0..4000 {
+        let t = Touching::new(&mut dice, 2 + i % 3);
+        let parts = split(&t.pair, &t.mass, &t.x, &t.v);
+        let all = [parts.normal, parts.slide, parts.rigid, parts.shape];
+        let dot = |a: &[Vec3; MAX_POINTS], b: &[Vec3; MAX_POINTS]| -> f64 {
+            t.pair.stencil().enumerate().map(|(i, (k, _))| a[i].dot(&b[i]) / t.mass[k]).sum()
+        };
+        // light nodes weigh ten thousand times more in the inverse mass
+        let size = 2.0 * t.kinetic();
+        for i in 0..4 {
+            for j in 0..i {
+                assert!(
+                    dot(&all[i], &all[j]).abs() <= 1e-11 * size,
+                    "{i} {j} {}",
+                    dot(&all[i], &all[j]) / size
+                );
+            }
+        }
+        let mut momentum = [Vec3::zeros(); 3];
+        let mut twist = [Vec3::zeros(); 3];
+        for (i, (k, _)) in t.pair.stencil().enumerate() {
+            let sum = all.iter().map(|p| p[i]).sum::<Vec3>();
+            assert!((sum - t.mass[k] * t.v[k]).norm() <= 1e-13 * t.scale());
+            for (part, p) in [parts.normal, parts.slide, parts.shape].iter().enumerate() {
+                momentum[part] += p[i];
+                twist[part] += t.x[k].cross(&p[i]);
+            }
+        }
+        for part in 0..3 {
+            let left = momentum[part].norm().max(twist[part].norm());
+            assert!(left <= 1e-10 * t.scale(), "{part}: {}", left / t.scale());
+        }
+        // idempotent: the normal part of the normal part is the normal part, and of the others nothing
+        for (j, part) in all.iter().enumerate() {
+            let v: Vec<Vec3> =
+                (0..t.x.len()).map(|i| part[i] / t.mass[t.pair.points()[i] as usize]).collect();
+            let mut by_node = v.clone();
+            for (i, &k) in t.pair.points().iter().enumerate() {
+                by_node[k as usize] = v[i];
+            }
+            let again = split(&t.pair, &t.mass, &t.x, &by_node);
+            let twice = [again.normal, again.slide, again.rigid, again.shape];
+            for (i, other) in twice.iter().enumerate() {
+                let expected = if i == j { *part } else { [Vec3::zeros(); MAX_POINTS] };
+                let error: f64 = (0..t.x.len()).map(|k| (other[k] - expected[k]).norm()).sum();
+                assert!(error <= 1e-10 * t.scale());
+            }
+        }
+    }
+}
+
+fn moved(t: &Touching, moves: &[Vec3; MAX_POINTS]) -> Vec<Vec3> {
+    let mut x = t.x.clone();
+    for ((k, _), d) in t.pair.stencil().zip(moves) {
+        x[k] += d;
+    }
+    x
+}
+
+#[test]
+fn projection_closes_the_gap_at_once_and_leaves_the_centre_of_mass() {
+    let mut dice = Dice(8);
+    for i in 0..20_000 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        let depth = dice.between(0.0, 0.1);
+        t.x[0] -= depth / t.pair.weights()[0] * t.pair.normal;
+        t.pair = t.pair.measured(&t.x);
+        assert!((t.pair.gap + depth).abs() <= 1e-14);
+        let clearance = if i % 2 == 0 { 0.0 } else { 1e-3 };
+        let moves = displacements(&t.pair, clearance, Projection::Mass, &t.inv_mass).expect("free");
+        let x = moved(&t, &moves);
+        let after = t.pair.measured(&x);
+        assert!((after.gap - clearance).abs() <= 1e-14);
+        if clearance == 0.0 {
+            assert!(after.gap_vector(&x).norm() <= 1e-14);
+            let again = displacements(&after, 0.0, Projection::Mass, &t.inv_mass).expect("free");
+            assert!(again.iter().all(|d| d.norm() <= 1e-14), "idempotent");
+        }
+        let shift: Vec3 = t.pair.stencil().zip(&moves).map(|((k, _), d)| t.mass[k] * d).sum();
+        assert!(shift.norm() <= 1e-14 * t.mass.iter().sum::<f64>());
+        // the paper's own: only the first side moves
+        let moves = displacements(&t.pair, clearance, Projection::OneSided, &t.inv_mass).expect("free");
+        assert!((t.pair.measured(&moved(&t, &moves)).gap - clearance).abs() <= 1e-14);
+        assert!(t.pair.stencil().zip(&moves).all(|((_, w), d)| w > 0.0 || *d == Vec3::zeros()));
+        // with supports nobody leaves them
+        t.restrain(&mut dice);
+        let n = t.pair.normal;
+        let inv = inverse_mass(&t.pair, &t.inv_mass);
+        for how in [Projection::Mass, Projection::OneSided] {
+            let Some(moves) = displacements(&t.pair, clearance, how, &t.inv_mass) else { continue };
+            if n.dot(&(inv * n)) < 1e-4 * inv.trace() {
+                continue;
+            }
+            let size = moves.iter().map(|d| d.norm()).fold(1.0, f64::max);
+            assert!((t.pair.measured(&moved(&t, &moves)).gap - clearance).abs() <= 1e-11 * size);
+            for ((k, _), d) in t.pair.stencil().zip(&moves) {
+                let pushed = size + (t.pair.gap - clearance).abs() / n.dot(&(inv * n)) / t.mass[k];
+                let out = (d - t.mass[k] * (t.inv_mass[k] * d)).norm();
+                assert!(out <= 1e-13 * pushed, "{out} {pushed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_spin_correction_returns_angular_momentum_and_changes_neither_momentum_nor_approach() {
+    let mut dice = Dice(9);
+    for i in 0..5000 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        t.x[0] -= dice.between(0.0, 0.1) / t.pair.weights()[0] * t.pair.normal;
+        t.pair = t.pair.measured(&t.x);
+        let (l0, p0) = (t.spin(), t.momentum());
+        let moves = displacements(&t.pair, 0.0, Projection::Mass, &t.inv_mass).expect("free");
+        t.x = moved(&t, &moves);
+        let (u0, k0) = (t.pair.relative_velocity(&t.v), t.kinetic());
+        let lost = t.spin() - l0;
+        let (_, gain) = restore_spin(&t.pair, &moves, &t.mass, &t.x, &mut t.v);
+        let size = t.scale().max(1.0) + t.v.iter().map(|v| v.norm()).sum::<f64>();
+        let shift = (t.momentum() - p0).norm();
+        assert!(shift <= 1e-12 * size, "{i}: {}", shift / size);
+        assert!((t.pair.relative_velocity(&t.v) - u0).norm() <= 1e-10 * size);
+        assert!((t.kinetic() - k0 - gain).abs() <= 1e-11 * size * size);
+        if i % KINDS >= 2 {
+            assert!((t.spin() - l0).norm() <= 1e-11 * size, "{lost:?}");
+        }
+    }
+}
+
+#[test]
+fn the_energy_correction_adds_what_is_asked_for_or_stops_the_approach() {
+    let mut dice = Dice(10);
+    let (mut paid, mut owed) = (0, 0);
+    for i in 0..20_000 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        t.pair.e = 1.0;
+        let (n, k0, u0) = (t.pair.normal, t.kinetic(), t.pair.relative_velocity(&t.v));
+        let c = inverse_mass(&t.pair, &t.inv_mass)[(0, 0)];
+        let work = dice.between(-1.0, 1.0) * n.dot(&u0).powi(2) / c;
+        let mut plain = Touching { v: t.v.clone(), ..Touching::new(&mut Dice(0), i % KINDS) };
+        (plain.pair, plain.inv_mass, plain.mass) = (t.pair, t.inv_mass.clone(), t.mass.clone());
+        let Some(impact) = t.bounce(work) else { continue };
+        let energy = k0.max(t.kinetic());
+        let rate = n.dot(&t.pair.relative_velocity(&t.v));
+        assert!(rate >= -1e-12 * u0.norm());
+        assert!((t.kinetic() - k0 - (work - impact.owed)).abs() <= 1e-12 * energy);
+        if impact.owed == 0.0 {
+            paid += 1;
+        } else {
+            owed += 1;
+            assert!(rate.abs() <= 1e-12 * u0.norm());
+        }
+        // no work: the elastic impact
+        let same = plain.bounce(0.0).expect("approaches");
+        assert!((same.lost_normal).abs() <= 1e-14 * energy);
+    }
+    assert!(paid > 1000 && owed > 1000);
+}
+
+#[test]
+fn turning_shifting_scaling_and_swapping_change_nothing_but_the_frame() {
+    let mut dice = Dice(11);
+    for i in 0..5000 {
+        let mut t = Touching::new(&mut dice, i % KINDS);
+        (t.pair.e, t.pair.mu) = (dice.unit(), dice.unit());
+        let turn = nalgebra::Rotation3::new(3.0 * dice.point()).into_inner();
+        let wind = dice.point();
+        let mut other = t.v.iter().map(|v| turn * v + wind).collect::<Vec<_>>();
+        let mut pair = t.pair;
+        pair.normal = turn * pair.normal;
+        bounce(&pair, 0.0, &t.inv_mass, &mut other);
+        // masses and speeds in other units
+        let heavy: Vec<Mat3> = t.inv_mass.iter().map(|m| m / 7.0).collect();
+        let mut fast: Vec<Vec3> = t.v.iter().map(|v| 3.0 * v).collect();
+        bounce(&t.pair, 0.0, &heavy, &mut fast);
+        let mut swapped = t.v.clone();
+        if i % KINDS == 3 {
+            // second edge first, and both run backwards: n turns around
+            let w = t.pair.weights();
+            let mut p = Pair::edge_edge(1, 0, [3, 2, 1, 0], -w[2], w[0], -t.pair.normal);
+            (p.e, p.mu) = (t.pair.e, t.pair.mu);
+            bounce(&p, 0.0, &t.inv_mass, &mut swapped);
+        }
+        t.bounce(0.0);
+        for k in 0..t.x.len() {
+            let size = t.v[k].norm().max(1.0);
+            assert!((other[k] - turn * t.v[k] - wind).norm() <= 1e-11 * size);
+            assert!((fast[k] - 3.0 * t.v[k]).norm() <= 1e-12 * size);
+            if i % KINDS == 3 {
+                assert!((swapped[k] - t.v[k]).norm() <= 1e-11 * size);
+            }
+        }
+    }
+}
+
+/// A fixed face: v_n⁺ = −e v_n. Everything fixed: nothing happens, and nothing is not a number.
+#[test]
+fn a_node_bounces_off_what_is_fixed_and_fixed_nodes_stay() {
+    let mut dice = Dice(12);
+    for i in 0..1000 {
+        let mut t = Touching::new(&mut dice, 2);
+        t.pair.e = 0.7;
+        for k in 1..4 {
+            (t.inv_mass[k], t.v[k]) = (Mat3::zeros(), Vec3::zeros());
+        }
+        if i % 2 == 0 {
+            t.inv_mass[0] = Mat3::zeros();
+        }
+        let before = t.v.clone();
+        let vn = t.pair.normal.dot(&before[0]);
+        t.bounce(0.0);
+        assert_eq!(t.v[1..], before[1..]);
+        if i % 2 == 0 {
+            assert_eq!(t.v[0], before[0]);
+            assert_eq!(displacements(&t.pair, 0.1, Projection::Mass, &t.inv_mass), None);
+        } else if vn < 0.0 {
+            assert!((t.pair.normal.dot(&t.v[0]) + 0.7 * vn).abs() <= 1e-15);
+        }
+    }
+}
+
+/// Two particles, m = (2, 3), p = (1, −2): p⁺ = (−1.8, 0.8) at e = 1, (−0.4, −0.6) at e = 0.
+#[test]
+fn two_particles_on_a_line_follow_the_closed_form() {
+    for (e, expected) in [(1.0, [-1.8, 0.8]), (0.0, [-0.4, -0.6])] {
+        let mut pair = Pair::node_node(0, 1, -Vec3::x());
+        pair.e = e;
+        let inv = [Mat3::identity() / 2.0, Mat3::identity() / 3.0];
+        let mut v = [0.5 * Vec3::x(), -2.0 / 3.0 * Vec3::x()];
+        bounce(&pair, 0.0, &inv, &mut v);
+        assert!((2.0 * v[0].x - expected[0]).abs() <= 1e-14 && (3.0 * v[1].x - expected[1]).abs() <= 1e-14);
+    }
+}
+
+/// (name, pair, masses, velocities, [(e, μ, impulse on the positive side, K⁺, sticks)])
+#[test]
+fn golden_impacts() {
+    let v = |x: f64, y: f64, z: f64| Vec3::new(x, y, z);
+    // node C on a segment: the paper's first side is the segment, ours the node: impulses change sign
+    let segment = Pair::node_segment(2, 0, [0, 1], [0.25, 0.75], v(0.0, 1.0, 0.0));
+    let face = Pair::node_triangle(0, 0, [1, 2, 3], [0.5, 0.25, 0.25], v(0.0, 0.0, 1.0));
+    let edges = Pair::edge_edge(0, 1, [0, 1, 2, 3], 0.6, 0.5, v(0.0, 0.0, -1.0));
+    let m = [1.0, 2.0, 3.0, 4.0];
+    type Row = (f64, f64, Vec3, f64);
+    let cases: [(Pair, Vec<f64>, Vec<Vec3>, [Row; 4]); 3] = [
+        (
+            segment,
+            vec![1.0, 2.0, 1.5],
+            vec![Vec3::zeros(), Vec3::zeros(), v(0.3, -1.0, 0.0)],
+            [
+                (1.0, 0.0, v(0.0, 1.979381443, 0.0), 0.8175),
+                (0.5, 0.0, v(0.0, 1.484536082, 0.0), 0.4463659794),
+                (1.0, 0.1, v(-0.197938144, 1.979381443, 0.0), 0.7779123711),
+                (1.0, 0.5, v(-0.296907216, 1.979381443, 0.0), 0.7729639175),
+            ],
+        ),
+        (
+            face,
+            m.to_vec(),
+            vec![v(0.5, 0.0, -1.0), v(0.0, 0.0, 0.2), v(0.0, 0.1, 0.0), Vec3::zeros()],
+            [
+                (1.0, 0.0, v(0.0, 0.0, 1.894170404), 0.68),
+                (0.5, 0.0, v(0.0, 0.0, 1.420627803), 0.2893273543),
+                (1.0, 0.1, v(-0.189180712, 0.009459036, 1.894170404), 0.6060090425),
+                (1.0, 0.5, v(-0.430493274, 0.021524664, 1.894170404), 0.5721076233),
+            ],
+        ),
+        (
+            edges,
+            m.to_vec(),
+            vec![v(0.0, 0.0, 1.0), v(0.0, 0.3, 1.0), v(0.0, 0.0, -1.0), v(0.1, 0.0, -0.5)],
+            [
+                (1.0, 0.0, v(0.0, 0.0, -7.204116638), 3.61),
+                (0.5, 0.0, v(0.0, 0.0, -5.403087479), 1.2461492281),
+                (1.0, 0.1, v(0.102915952, -0.370497427, -7.204116638), 3.5740823328),
+                (1.0, 0.5, v(0.102915952, -0.370497427, -7.204116638), 3.5740823328),
+            ],
+        ),
+    ];
+    for (pair, mass, start, rows) in cases {
+        let inv: Vec<Mat3> = mass.iter().map(|m| Mat3::identity() / *m).collect();
+        for (e, mu, impulse, energy) in rows {
+            let (mut pair, mut v) = (pair, start.clone());
+            (pair.e, pair.mu) = (e, mu);
+            let impact = bounce(&pair, 0.0, &inv, &mut v).expect("approaches");
+            assert!((impact.impulse() - impulse).norm() <= 1e-9, "{:?} {impulse:?}", impact.impulse());
+            let kinetic: f64 = v.iter().zip(&mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum();
+            assert!((kinetic - energy).abs() <= 1e-9, "{kinetic} {energy}");
+        }
+    }
+    let x = [v(0.25, 0.25, -0.01), v(0.0, 0.0, 0.0), v(1.0, 0.0, 0.0), v(0.0, 1.0, 0.0)];
+    let inv = m.map(|m| Mat3::identity() / m);
+    let moves = displacements(&face.measured(&x), 0.0, Projection::Mass, &inv).expect("free");
+    let expected = [-0.0013901345, -0.0021524664, -0.0007174888, -0.0005381166];
+    for k in 0..4 {
+        assert!((x[k].z + moves[k].z - expected[k]).abs() <= 1e-10);
+    }
+}
