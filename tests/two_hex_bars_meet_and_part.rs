@@ -87,7 +87,10 @@ fn numbers() {
         for graded in [false, true] {
             let p = Options::default();
             println!("P        {n} {graded} {:?}", two_bars(n, graded, 0.5, p));
-            println!("P no ee  {n} {graded} {:?}", two_bars(n, graded, 0.5, Options { edge_edge: false, ..p }));
+            println!(
+                "P no ee  {n} {graded} {:?}",
+                two_bars(n, graded, 0.5, Options { edge_edge: false, ..p })
+            );
             println!("P 3      {n} {graded} {:?}", two_bars(n, graded, 0.5, Options { sweeps: 3, ..p }));
             let f = Options { variant: Variant::FullStep, ..p };
             println!("F        {n} {graded} {:?}", two_bars(n, graded, 0.5, f));

@@ -203,7 +203,8 @@ pub fn came_through(scene: &Scene, motion: Motion, record: &VertexFace, beside: 
     for corner in scene.facets[record.face as usize].corners() {
         for &face in scene.node_facets.of_owner(*corner) {
             let facet = &scene.facets[face as usize];
-            let own = facet.body != scene.facets[record.face as usize].body || facet.corners().contains(&record.node);
+            let own = facet.body != scene.facets[record.face as usize].body
+                || facet.corners().contains(&record.node);
             if face == record.face || own {
                 continue;
             }

@@ -223,10 +223,9 @@ fn groups_of_cells_can_have_materials_of_their_own() {
     assert!(told.contains("are in no group with a material"), "{told}");
     // the cells of the group at three times the density of the others
     let loaded = load_text(&text("material = \"soft\"\n", heavy)).unwrap_or_else(|e| panic!("{e}"));
-    let mesh = crate::mesh::gmsh::read(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes/hex8-41-ascii.msh"),
-    )
-    .unwrap();
+    let mesh =
+        crate::mesh::gmsh::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes/hex8-41-ascii.msh"))
+            .unwrap();
     let volumes: Vec<Vec<f64>> = mesh.cells.iter().map(|c| mesh.measures(c).collect()).collect();
     let lower: f64 = mesh.cell_sets["lower"].iter().map(|&(c, i)| volumes[c as usize][i as usize]).sum();
     let mass = loaded.case.model.mass.iter().sum::<f64>();

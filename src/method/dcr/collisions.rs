@@ -17,7 +17,9 @@ use crate::contact::pair::Pair;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::{Features, Motion, Places, Touching, came_through, edges_cross, node_crosses, parts_bodies};
+use crate::contact::touch::{
+    Features, Motion, Places, Touching, came_through, edges_cross, node_crosses, parts_bodies,
+};
 use crate::math::{Mat3, Vec3};
 use crate::model::{Ledger, Model};
 
@@ -199,10 +201,11 @@ impl Collisions {
             let mut record = *record;
             let mut through = false;
             let solid = !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided;
-            if solid && scene.facets[record.face as usize].kind.corners() > 1 {
-                if let Some(face) = came_through(scene, Motion { start, end: now }, &record, beside) {
-                    (record.face, through) = (face, true);
-                }
+            if solid
+                && scene.facets[record.face as usize].kind.corners() > 1
+                && let Some(face) = came_through(scene, Motion { start, end: now }, &record, beside)
+            {
+                (record.face, through) = (face, true);
             }
             if !through && record.gap > 0.0 {
                 continue;

@@ -673,7 +673,8 @@ fn golden_impacts() {
     let edges = Pair::edge_edge(0, 1, [0, 1, 2, 3], 0.6, 0.5, v(0.0, 0.0, -1.0));
     let m = [1.0, 2.0, 3.0, 4.0];
     type Row = (f64, f64, Vec3, f64);
-    let cases: [(Pair, Vec<f64>, Vec<Vec3>, [Row; 4]); 3] = [
+    type Case = (Pair, Vec<f64>, Vec<Vec3>, [Row; 4]);
+    let cases: [Case; 3] = [
         (
             segment,
             vec![1.0, 2.0, 1.5],
