@@ -1,5 +1,6 @@
 //! The time loop asks for no memory: counted by an allocator of its own, with one thread and with two.
 
+#[path = "runs/common.rs"]
 mod common;
 
 use carom::element::hex8::Hex8;

@@ -1,7 +1,6 @@
 //! One thread or two: the same bits in state and ledger.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::hex8::Hex8;
 use carom::element::tet4::Tet4;
 use carom::material::{Lame, NeoHookean, StVenantKirchhoff};
@@ -12,7 +11,6 @@ use carom::method::verlet::StepRule;
 use carom::model::record::Record;
 use carom::model::restraint::Motion;
 use carom::model::{BodySpec, Builder, Table};
-use common::{Run, body};
 
 /// Three bodies of hexes and tets over several patches and chunks, with every kind of load and support.
 fn record(threads: usize) -> Record {

@@ -1,7 +1,6 @@
 //! When a step cannot be done, the error names body, element and time, and the state is that of the last good step.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::hex8::Hex8;
 use carom::element::tet4::Tet4;
 use carom::material::{Lame, Linear, NeoHookean};
@@ -11,7 +10,6 @@ use carom::method::StepError;
 use carom::method::verlet::StepRule;
 use carom::model::restraint::Motion;
 use carom::model::{Builder, Model, State, Table};
-use common::{Run, body};
 
 /// A linear body, whose elements may turn as they like, and beside it one that may not; the second has a led face.
 fn model() -> Model {

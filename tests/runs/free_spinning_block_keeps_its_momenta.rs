@@ -1,15 +1,13 @@
 //! A free block that spins, stretches and drifts: momenta stay to round-off, the error of the energy is bounded and
 //! of second order in the step.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::hex8::Hex8;
 use carom::material::{Lame, StVenantKirchhoff};
 use carom::math::{Mat3, Vec3};
 use carom::mesh::shape;
 use carom::method::verlet::StepRule;
 use carom::model::{Builder, Model};
-use common::{Run, body};
 
 fn model() -> Model {
     let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };

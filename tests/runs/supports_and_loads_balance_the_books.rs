@@ -1,8 +1,7 @@
 //! Supports hold and lead exactly, loads do what mechanics says, and both close the books: momenta to round-off,
 //! energy with an error of second order in the step.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::bar2::Bar2;
 use carom::element::hex8::Hex8;
 use carom::material::{Lame, StVenantKirchhoff, Uniaxial};
@@ -12,7 +11,6 @@ use carom::method::Method;
 use carom::method::verlet::StepRule;
 use carom::model::restraint::Motion;
 use carom::model::{BodySpec, Builder, Model, Table};
-use common::{Run, body};
 
 const LAW: StVenantKirchhoff = StVenantKirchhoff { lame: Lame { lambda: 1.0, mu: 0.8 }, density: 1.3 };
 

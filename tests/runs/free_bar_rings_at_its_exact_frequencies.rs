@@ -5,8 +5,7 @@
 //! gives ω without any error of the measurement. What is left is the error of mesh and step, `(nπh/L)²(1 − C²)/24`
 //! relative with the Courant number `C = c Δt / h`: second order in h.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::Element;
 use carom::element::bar2::Bar2;
 use carom::element::hex8::Hex8;
@@ -16,7 +15,6 @@ use carom::mesh::{Mesh, shape};
 use carom::method::Method;
 use carom::method::verlet::StepRule;
 use carom::model::Builder;
-use common::{Run, body};
 use std::f64::consts::PI;
 
 const LENGTH: f64 = 2.0;

@@ -1,8 +1,7 @@
 //! A body that stiffens as it deforms asks for shorter steps than it did at rest: the automatic step gives them, where
 //! a step that suited the undeformed shape blows up.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::hex8::Hex8;
 use carom::material::{Lame, Material, NeoHookean, StVenantKirchhoff};
 use carom::math::Vec3;
@@ -10,7 +9,6 @@ use carom::mesh::shape;
 use carom::method::verlet::StepRule;
 use carom::model::restraint::Motion;
 use carom::model::{Builder, Model, Table};
-use common::{Run, body};
 
 const END: f64 = 60.0;
 

@@ -1,7 +1,6 @@
 //! A law that remembers: what it keeps is carried from step to step, saved and taken back bit for bit.
 
-mod common;
-
+use crate::common::{Run, body};
 use carom::element::hex8::Hex8;
 use carom::material::{Lame, Material, StVenantKirchhoff};
 use carom::math::Vec3;
@@ -12,7 +11,6 @@ use carom::method::Method;
 use carom::method::verlet::{StepRule, Verlet};
 use carom::model::record::Record;
 use carom::model::{Builder, Ledger, Model, State};
-use common::{Run, body};
 
 /// Hooke's law that hardens with the largest energy density it has seen: `W = (1 + h max W₀) W₀(E)`.
 #[derive(Clone)]

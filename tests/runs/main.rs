@@ -1,0 +1,11 @@
+//! Claims about whole runs, one file each.
+
+mod automatic_step_follows_stiffening;
+mod common;
+mod failures_name_the_place;
+mod free_bar_rings_at_its_exact_frequencies;
+mod free_spinning_block_keeps_its_momenta;
+mod material_memory_survives;
+mod supports_and_loads_balance_the_books;
+mod threads_change_nothing;
+mod two_bars_meet_and_part;
