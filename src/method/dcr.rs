@@ -20,6 +20,9 @@
 //! P   restitution −= ΔK_n + ½Δt a₁·J_n − ½m(a₀ + a₁)·d        friction −= ΔK_t + ½Δt a₁·J_t
 //! F   restitution −= ΔK_n + ½(f(x*) + f(x̃))·d                 friction −= ΔK_t
 //! ```
+//!
+//! The books of P close to below 0.5 % on the two bars. Those of F do not close yet: 7.5 % are missing there at half the
+//! critical step, because the forces that are evaluated again break the telescoping ⅛Δt²M a² of the scheme.
 
 mod collisions;
 
