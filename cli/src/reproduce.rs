@@ -25,7 +25,7 @@ pub struct ReproduceArgs {
     /// One JSON object per check
     #[arg(long)]
     json: bool,
-    /// Keeps decks, histories and plots of the cases in this folder
+    /// Keeps the histories of the cases in this folder
     #[arg(long)]
     out: Option<PathBuf>,
     /// Threads; all cores unless told
