@@ -182,40 +182,49 @@ impl Places<'_> {
     }
 }
 
-/// The face that a node near the surface of a solid came through in a step, if it is not the nearest one: around the
-/// closest point of `record`, one with the node in front at the start and behind now, and the node above it or not
-/// farther beside it than `beside` [m].
+/// The face that a node near the surface of a solid came through, if it is not the nearest one: around the closest
+/// point of `record`, one with the node in front at the start of the step and behind now, and the node above it or not
+/// farther beside it than `beside` [m]. A node that was in contact with the face `known` before may have been behind
+/// at the start too, if the face looks the same way.
 ///
 /// Where sides of two bodies are flush, a node that has gone in is nearer to the side, or even outside of it by a
 /// hair, and the nearest feature would send it sideways or let it pass.
-pub fn came_through(scene: &Scene, motion: Motion, record: &VertexFace, beside: f64) -> Option<u32> {
-    let height = |face: u32, x: &[Vec3]| {
-        let facet = &scene.facets[face as usize];
-        let n = unit(facet.area_vector(x));
-        (n.dot(&(x[record.node as usize] - x[facet.nodes[0] as usize])), n)
+pub fn came_through(
+    scene: &Scene,
+    motion: Motion,
+    record: &VertexFace,
+    known: Option<u32>,
+    beside: f64,
+) -> Option<u32> {
+    let normal = |face: u32, x: &[Vec3]| unit(scene.facets[face as usize].area_vector(x));
+    let height = |face: u32, x: &[Vec3], n: &Vec3| {
+        n.dot(&(x[record.node as usize] - x[scene.facets[face as usize].nodes[0] as usize]))
     };
-    let front = -FLUSH * beside;
-    if height(record.face, motion.start).0 >= front && record.gap <= 0.0 {
+    let touched = known.map(|face| normal(face, motion.end));
+    let in_front = |face: u32| {
+        height(face, motion.start, &normal(face, motion.start)) >= -FLUSH * beside
+            || touched.is_some_and(|n| n.dot(&normal(face, motion.end)) > SAME_WAY)
+    };
+    if record.gap <= 0.0 && in_front(record.face) {
         return None; // it came through the nearest one
     }
+    let body = scene.facets[record.face as usize].body;
     let y = motion.end[record.node as usize];
     let mut best: Option<(f64, u32)> = None;
     for corner in scene.facets[record.face as usize].corners() {
         for &face in scene.node_facets.of_owner(*corner) {
             let facet = &scene.facets[face as usize];
-            let own = facet.body != scene.facets[record.face as usize].body
-                || facet.corners().contains(&record.node);
-            if face == record.face || own {
+            if face == record.face || facet.body != body || facet.corners().contains(&record.node) {
                 continue;
             }
-            let (depth, n) = height(face, motion.end);
-            let least = best.map_or(f64::INFINITY, |b| b.0);
-            if depth >= 0.0 || -depth >= least || height(face, motion.start).0 < front {
+            let n = normal(face, motion.end);
+            let depth = -height(face, motion.end, &n);
+            if depth <= 0.0 || depth >= best.map_or(f64::INFINITY, |b| b.0) || !in_front(face) {
                 continue;
             }
-            let above = closest_on(facet, motion.end, &(y - depth * n), record.node, face);
+            let above = closest_on(facet, motion.end, &(y + depth * n), record.node, face);
             if !above.degenerate && above.distance_squared <= beside * beside {
-                best = Some((-depth, face));
+                best = Some((depth, face));
             }
         }
     }
@@ -224,6 +233,8 @@ pub fn came_through(scene: &Scene, motion: Motion, record: &VertexFace, beside: 
 
 /// Round-off of a height after a projection, as a share of what counts as beside.
 const FLUSH: f64 = 1e-6;
+/// Cosine of the angle up to which two faces look the same way: 45°.
+const SAME_WAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// How far a normal may lean over a face of its own edge, as a sine: curved surfaces are not exactly convex.
 const LEAN: f64 = 0.15;

@@ -301,6 +301,8 @@ impl Method for Dcr {
         record.numbers("dcr.bodies", &bodies);
         record.vectors("dcr.impulses", &impulses);
         record.vectors("dcr.x", &self.collisions.now);
+        let known: Vec<f64> = self.collisions.known.iter().flat_map(|k| k.map(f64::from)).collect();
+        record.numbers("dcr.known", &known);
     }
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
@@ -310,6 +312,8 @@ impl Method for Dcr {
         record.read_vectors("dcr.impulses", &mut impulses)?;
         let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
         self.collisions.between = pairs.zip(impulses).collect();
+        let known = record.get("dcr.known")?;
+        self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();
         record.read_vectors("dcr.x", &mut self.collisions.now)
     }
 }

@@ -82,6 +82,8 @@ pub struct Collisions {
     pub start: Vec<Vec3>,
     pub now: Vec<Vec3>,
     list: Vec<Touching>,
+    /// Nodes and faces of the last step's list, sorted: where a node belongs that is still inside.
+    pub known: Vec<[u32; 2]>,
     carried: Vec<bool>,
     /// Place of each node among the touched.
     pub slot: Vec<u32>,
@@ -117,6 +119,7 @@ impl Collisions {
             start: now.clone(),
             now,
             list: Vec::new(),
+            known: Vec::new(),
             carried: Vec::new(),
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
@@ -191,7 +194,7 @@ impl Collisions {
 
     /// Nodes inside faces, then crossed edges, from the records of the search.
     fn collect(&mut self, swept: bool) {
-        let Collisions { scene, search, list, now, start, poses, .. } = self;
+        let Collisions { scene, search, list, now, start, poses, known, .. } = self;
         let crossings = list.len();
         let at_start = Places { scene, x: start, poses };
         let touched_before =
@@ -201,11 +204,15 @@ impl Collisions {
             let mut record = *record;
             let mut through = false;
             let solid = !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided;
-            if solid
-                && scene.facets[record.face as usize].kind.corners() > 1
-                && let Some(face) = came_through(scene, Motion { start, end: now }, &record, beside)
-            {
-                (record.face, through) = (face, true);
+            if solid && scene.facets[record.face as usize].kind.corners() > 1 {
+                let motion = Motion { start, end: now };
+                let body = scene.facets[record.face as usize].body;
+                let from = known.partition_point(|k| k[0] < record.node);
+                let before = known[from..].iter().take_while(|k| k[0] == record.node);
+                let before = before.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
+                if let Some(face) = came_through(scene, motion, &record, before, beside) {
+                    (record.face, through) = (face, true);
+                }
             }
             if !through && record.gap > 0.0 {
                 continue;
@@ -229,6 +236,12 @@ impl Collisions {
                 list.push(touching);
             }
         }
+        known.clear();
+        known.extend(list.iter().filter_map(|t| match t.features {
+            Features::NodeFace { node, face, .. } => Some([node, face]),
+            Features::Edges { .. } => None,
+        }));
+        known.sort_unstable();
         for record in search.edge_edge().iter().filter(|r| r.gap <= 0.0) {
             let touching = Touching::of_edges(scene, record);
             let same = |t: &Touching| matches!(t.features, Features::Edges { first, second, .. } if (first, second) == (record.first, record.second));
