@@ -416,6 +416,12 @@ impl Newmark {
         self.a[node]
     }
 
+    /// `⅛Δt² Σ m a²` [J]: by how much the energy of these half steps is off that of the motion.
+    pub fn shift_energy(&self, model: &Model) -> f64 {
+        let sum: f64 = self.a.iter().zip(&model.mass).map(|(a, m)| m * a.norm_squared()).sum();
+        0.125 * self.dt * self.dt * sum
+    }
+
     /// Internal force and load on a node [N] at the last evaluation, which was at `time`.
     pub fn force_and_load(&self, model: &Model, node: usize, time: f64) -> (Vec3, Vec3) {
         let body = body_of(model, node);

@@ -9,3 +9,4 @@ mod material_memory_survives;
 mod supports_and_loads_balance_the_books;
 mod threads_change_nothing;
 mod two_bars_meet_and_part;
+mod two_hex_bars_meet_and_part;

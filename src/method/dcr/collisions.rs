@@ -11,9 +11,9 @@
 
 use super::super::newmark::{Newmark, Touch, UNTOUCHED};
 use super::super::response::{self, Impact};
-use super::Options;
+use super::{Options, Variant};
 use crate::contact::obstacle::Pose;
-use crate::contact::pair::Pair;
+use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
@@ -84,7 +84,11 @@ pub struct Collisions {
     list: Vec<Touching>,
     /// Nodes and faces of the last step's list, sorted: where a node belongs that is still inside.
     pub known: Vec<[u32; 2]>,
+    /// The same of the step before, while this one is answered.
+    before: Vec<[u32; 2]>,
     carried: Vec<bool>,
+    /// Contacts of variant F that wait for the forces of the new positions.
+    pending: Vec<(usize, Pair, [Vec3; MAX_POINTS])>,
     /// Place of each node among the touched.
     pub slot: Vec<u32>,
     pub nodes: Vec<Node>,
@@ -120,7 +124,9 @@ impl Collisions {
             now,
             list: Vec::new(),
             known: Vec::new(),
+            before: Vec::new(),
             carried: Vec::new(),
+            pending: Vec::new(),
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
             touches: Vec::new(),
@@ -152,6 +158,7 @@ impl Collisions {
             self.slot[node.node as usize] = UNTOUCHED;
         }
         self.nodes.clear();
+        self.pending.clear();
         self.touches.clear();
         self.sums = Sums::default();
     }
@@ -194,7 +201,7 @@ impl Collisions {
 
     /// Nodes inside faces, then crossed edges, from the records of the search.
     fn collect(&mut self, swept: bool) {
-        let Collisions { scene, search, list, now, start, poses, known, .. } = self;
+        let Collisions { scene, search, list, now, start, poses, known, before, .. } = self;
         let crossings = list.len();
         let at_start = Places { scene, x: start, poses };
         let touched_before =
@@ -208,9 +215,9 @@ impl Collisions {
                 let motion = Motion { start, end: now };
                 let body = scene.facets[record.face as usize].body;
                 let from = known.partition_point(|k| k[0] < record.node);
-                let before = known[from..].iter().take_while(|k| k[0] == record.node);
-                let before = before.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
-                if let Some(face) = came_through(scene, motion, &record, before, beside) {
+                let touched = known[from..].iter().take_while(|k| k[0] == record.node);
+                let touched = touched.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
+                if let Some(face) = came_through(scene, motion, &record, touched, beside) {
                     (record.face, through) = (face, true);
                 }
             }
@@ -236,6 +243,7 @@ impl Collisions {
                 list.push(touching);
             }
         }
+        std::mem::swap(known, before);
         known.clear();
         known.extend(list.iter().filter_map(|t| match t.features {
             Features::NodeFace { node, face, .. } => Some([node, face]),
@@ -351,6 +359,10 @@ impl Collisions {
         }
 
         // b: exchange momentum in closed form
+        if options.energy_correction && options.variant == Variant::FullStep {
+            self.pending.push((i, pair, moves));
+            return false;
+        }
         let work = if options.energy_correction { work } else { 0.0 };
         let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) else { return false };
         self.book(&pair, &impact, [a, b], newmark);
@@ -359,6 +371,25 @@ impl Collisions {
         }
         self.carried[i] = true;
         true
+    }
+
+    /// Impulses of the contacts whose positions have been put right, with the work `½(f + f̃)·d` of that given back;
+    /// `newmark` has the accelerations of the new positions.
+    pub fn exchange(&mut self, model: &Model, newmark: &Newmark, v: &mut [Vec3]) {
+        for at in 0..self.pending.len() {
+            let (i, pair, moves) = self.pending[at];
+            let mut work = 0.0;
+            for ((k, _), d) in pair.stencil().zip(&moves) {
+                let a = self.node(k, newmark).a + newmark.acceleration(k);
+                work += 0.5 * model.mass[k] * a.dot(d);
+            }
+            if let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) {
+                self.book(&pair, &impact, self.list[i].bodies, newmark);
+                self.sums.returned += work - impact.owed;
+                self.carried[i] = true;
+            }
+        }
+        self.sums.contacts = self.carried.iter().filter(|c| **c).count() as u64;
     }
 
     fn book(&mut self, pair: &Pair, impact: &Impact, bodies: [u32; 2], newmark: &Newmark) {
@@ -394,6 +425,15 @@ impl Collisions {
     /// An edge deeper in another than it can have come in this step was never outside of it.
     fn came_too_late(&self, touching: &Touching, pair: &Pair) -> bool {
         if touching.crossing.is_some() || !matches!(touching.features, Features::Edges { .. }) {
+            return false;
+        }
+        // Where an end of the edges was inside a face before, the bodies have met already.
+        let met = |k: &u32| {
+            let from = self.before.partition_point(|b| b[0] < *k);
+            let faces = self.before[from..].iter().take_while(|b| b[0] == *k);
+            faces.map(|b| self.scene.facets[b[1] as usize].body).any(|b| touching.bodies.contains(&b))
+        };
+        if pair.points().iter().any(met) {
             return false;
         }
         let came: Vec3 = pair.stencil().map(|(k, w)| w * (self.now[k] - self.start[k])).sum();
