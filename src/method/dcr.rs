@@ -234,14 +234,6 @@ impl Dcr {
         error
     }
 
-    /// Impulse [N s] that body `b` has given to body `a` since the start; obstacles are counted after bodies.
-    pub fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        let key = [a.min(b), a.max(b)];
-        let between = &self.collisions.between;
-        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
-        if a <= b { on_first } else { -on_first }
-    }
-
     /// Deepest overlap this method looks for [m].
     pub fn deepest(&self) -> f64 {
         self.collisions.deepest()
@@ -301,8 +293,20 @@ impl Method for Dcr {
         self.newmark.support_impulse(held)
     }
 
+    fn contact_impulse(&self) -> &[Vec3] {
+        &self.collisions.received
+    }
+
+    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
+        let key = [a.min(b), a.max(b)];
+        let between = &self.collisions.between;
+        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
+        if a <= b { on_first } else { -on_first }
+    }
+
     fn save(&self, record: &mut Record) {
         self.newmark.save("dcr", record);
+        record.vectors("dcr.received", &self.collisions.received);
         let between = &self.collisions.between;
         let bodies: Vec<f64> = between.iter().flat_map(|p| p.0.map(f64::from)).collect();
         let impulses: Vec<Vec3> = between.iter().map(|p| p.1).collect();
@@ -315,6 +319,7 @@ impl Method for Dcr {
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
+        record.read_vectors("dcr.received", &mut self.collisions.received)?;
         let bodies = record.get("dcr.bodies")?;
         let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
         record.read_vectors("dcr.impulses", &mut impulses)?;

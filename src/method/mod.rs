@@ -71,6 +71,16 @@ pub trait Method: Send {
     /// [`crate::model::restraint::Restraints::held`].
     fn support_impulse(&self, held: usize) -> Vec3;
 
+    /// Impulse [N s] that contact has given to each node since the start; empty for methods without contact.
+    fn contact_impulse(&self) -> &[Vec3] {
+        &[]
+    }
+
+    /// Impulse [N s] that body `b` has given to body `a` since the start; obstacles are counted after bodies.
+    fn impulse_between(&self, _a: u32, _b: u32) -> Vec3 {
+        Vec3::zeros()
+    }
+
     /// Puts the method's own memory into named arrays, and takes it back bit for bit.
     fn save(&self, record: &mut Record);
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError>;

@@ -9,6 +9,7 @@ use carom::material::{Lame, Linear, Uniaxial};
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
+use carom::method::Method;
 use carom::method::dcr::{Dcr, Options, Variant};
 use carom::method::verlet::StepRule;
 use carom::model::Builder;

@@ -9,6 +9,7 @@ use carom::material::{Lame, Linear};
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape::{self, End, Grading};
+use carom::method::Method;
 use carom::method::dcr::{Dcr, Options};
 use carom::method::verlet::StepRule;
 use carom::model::Builder;

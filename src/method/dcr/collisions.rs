@@ -94,6 +94,8 @@ pub struct Collisions {
     pub nodes: Vec<Node>,
     pub touches: Vec<Touch>,
     pub sums: Sums,
+    /// Impulse of contact on each node since the start [N s].
+    pub received: Vec<Vec3>,
     /// Sorted by bodies.
     pub between: Vec<BodyImpulse>,
     deepest: f64,
@@ -131,6 +133,7 @@ impl Collisions {
             nodes: Vec::new(),
             touches: Vec::new(),
             sums: Sums::default(),
+            received: vec![Vec3::zeros(); model.reference.len()],
             between: Vec::new(),
             deepest: DEEPEST * finest,
             clearance: CLEARANCE * finest,
@@ -510,7 +513,10 @@ impl Collisions {
     }
 
     /// Writes the books of the impacts themselves; what depends on the end of the step is the method's.
-    pub fn post(&self, ledger: &mut Ledger) {
+    pub fn post(&mut self, ledger: &mut Ledger) {
+        for n in &self.nodes {
+            self.received[n.node as usize] += n.normal + n.friction;
+        }
         ledger.restitution += self.sums.lost_normal + self.sums.returned;
         ledger.friction += self.sums.lost_friction;
         ledger.correction += self.sums.spin + self.sums.returned;
