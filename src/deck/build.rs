@@ -102,6 +102,10 @@ pub fn case(
     if !problems.none() {
         return None;
     }
+    if spec.contact.as_ref().is_some_and(|c| c.guard) {
+        let message = "`guard` is not in this version yet; steps are not certified";
+        problems.warn(&tree.place(&["contact", "guard"]), message, "");
+    }
     let method: Box<dyn Method> = match spec.method {
         MethodName::Verlet => Box::new(Verlet::new(&model, rule)),
         MethodName::Dcr => Box::new(dcr::Dcr::new(&model, rule, dcr_options(spec))),

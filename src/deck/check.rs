@@ -112,6 +112,11 @@ impl Checker<'_> {
         meshes::build(spec, self.folder).map_err(|trouble| self.mesh_trouble(name, trouble)).ok()
     }
 
+    /// Is the mesh of a body fit for what it is to be?
+    fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
+        verdict.map_err(|error| self.mesh_trouble(name, error.into())).is_ok()
+    }
+
     /// What a deck may not say when nothing touches anything.
     fn without_contact(
         &self,
@@ -168,7 +173,11 @@ impl Checker<'_> {
             }
             (.., Some(mesh)) => {
                 let own = mesh.dimension();
-                if own != dimension && (own == 0 || own + 1 != dimension) {
+                if own == dimension {
+                    self.fit(name, mesh.check());
+                } else if own > 0 && own + 1 == dimension {
+                    self.fit(name, mesh.check_surface());
+                } else {
                     let cells = mesh.cells.first().map_or("", |c| c.kind.name());
                     let message = format!(
                         "obstacle `{name}` is made of {cells} cells, and the others are {}",
@@ -271,7 +280,7 @@ impl Checker<'_> {
         materials: &[(String, Option<Law>)],
         used: &mut [bool],
     ) -> Option<Prepared> {
-        let mesh = self.mesh(name, &mut body.mesh);
+        let mesh = self.mesh(name, &mut body.mesh).filter(|mesh| self.fit(name, mesh.check()));
         let mut find = |reference: &MaterialRef, path: &[&str]| match reference {
             MaterialRef::Inline(law) => Some(law.clone()),
             MaterialRef::Name(wanted) => match materials.iter().position(|(n, _)| n == wanted) {

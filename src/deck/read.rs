@@ -462,7 +462,15 @@ fn body(item: Item) -> Option<Body> {
     let gravity_table = r.or("gravity_table", default_table(), Item::table_in_time);
     let damping = r.or("damping", 0.0, Item::not_negative);
     let fix = r.or("fix", Part::default(), part);
-    let contact = r.or("contact", default_contact(), part);
+    let contact = r.or("contact", default_contact(), |item| {
+        let read = part(item.clone())?;
+        match read {
+            Part::Sets(sets) if sets.is_empty() => {
+                item.refuse("is an empty list", "contact = false takes the whole body out")
+            }
+            read => Some(read),
+        }
+    });
     let owner = r.name.clone();
     let support = match r.get("support") {
         None => Some(Vec::new()),

@@ -17,6 +17,8 @@ use crate::model::{Model, State};
 
 /// Overlap that is round-off of placing two bodies side by side, as a share of an edge.
 const ROUND_OFF: f64 = 1e-9;
+/// How far is looked, in edges of the finest body: beyond it, fine bodies near each other cost too much.
+const REACH: f64 = 4.0;
 /// Overlaps told, the deepest first.
 const TOLD: usize = 5;
 
@@ -152,9 +154,12 @@ fn is_open(scene: &Scene, body: usize) -> bool {
 }
 
 /// The deepest overlap of every two bodies. Surfaces that cross have nodes or edges near each other, so a reach of one
-/// edge finds them; only a body that is inside another as a whole is not seen.
+/// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
 fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
-    let edge = scene.bodies.iter().filter(|b| !b.plane).fold(0.0, |most: f64, b| most.max(b.median_edge));
+    let edges = scene.bodies.iter().filter(|b| !b.plane && b.median_edge > 0.0).map(|b| b.median_edge);
+    let (finest, coarsest) =
+        edges.fold((f64::INFINITY, 0.0), |(lo, hi): (f64, f64), e| (lo.min(e), hi.max(e)));
+    let edge = coarsest.min(REACH * finest);
     let query = Query {
         reach: edge,
         vertex_face: true,
