@@ -116,7 +116,7 @@ pub fn examine(
         );
         let help =
             "contact throws them apart, or does not see it at all where it is deeper than half a facet";
-        problems.warn(&tree.place(&["body", a, "mesh"]), message, help);
+        problems.warn(&tree.place(&["body", a, "mesh", "at"]), message, help);
     }
     Surfaces { bodies, overlaps }
 }
