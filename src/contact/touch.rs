@@ -287,7 +287,7 @@ pub fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge) -> f64 {
 
 /// Share of the gap at the start that is left at the time of a crossing: there the features are almost together, and
 /// their sides can still be told.
-const SWEEP: Sweep = Sweep { min_separation: 0.0, keep: 1e-3 };
+const LEFT: f64 = 1e-3;
 
 /// Start and end of a step.
 #[derive(Clone, Copy)]
@@ -302,28 +302,37 @@ impl Motion<'_> {
     }
 }
 
-/// When a node and a face meet during a step, as a share of it: never too late, and `None` is proven. A plane is met when
-/// the node ends behind it.
-pub fn node_meets(scene: &Scene, motion: Motion, node: u32, face: u32) -> Option<f64> {
+/// When a node and a face meet during a step, as a share of it: never too late, and `None` is proven. Nearer than
+/// `separation` [m] counts as met, unless they started so: then half as near. A plane is met when the node ends behind it.
+pub fn node_meets(scene: &Scene, motion: Motion, node: u32, face: u32, separation: f64) -> Option<f64> {
     let facet = &scene.facets[face as usize];
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
+    let sweep = sweep(separation, || closest_on(facet, motion.start, &p.from, node, face).distance_squared);
     match facet.kind {
         FacetKind::Plane => {
             let height = p.to - motion.end[facet.nodes[0] as usize];
             (facet.area_vector(motion.end).dot(&height) < 0.0).then_some(1.0)
         }
         FacetKind::Quad => None,
-        FacetKind::Point => inclusion::node_node(&p, &corner[0], &SWEEP),
-        FacetKind::Segment => inclusion::node_segment(&p, [&corner[0], &corner[1]], &SWEEP),
-        FacetKind::Triangle => inclusion::node_triangle(&p, [&corner[0], &corner[1], &corner[2]], &SWEEP),
+        FacetKind::Point => inclusion::node_node(&p, &corner[0], &sweep),
+        FacetKind::Segment => inclusion::node_segment(&p, [&corner[0], &corner[1]], &sweep),
+        FacetKind::Triangle => inclusion::node_triangle(&p, [&corner[0], &corner[1], &corner[2]], &sweep),
     }
 }
 
 /// When two edges meet during a step.
-pub fn edges_meet(scene: &Scene, motion: Motion, first: u32, second: u32) -> Option<f64> {
+pub fn edges_meet(scene: &Scene, motion: Motion, first: u32, second: u32, separation: f64) -> Option<f64> {
     let [ab, cd] = [first, second].map(|e| scene.edges[e as usize].nodes.map(|k| motion.path(k)));
-    inclusion::edge_edge([&ab[0], &ab[1]], [&cd[0], &cd[1]], &SWEEP)
+    let sweep = sweep(separation, || {
+        closest_point::edge_edge(&ab[0].from, &ab[1].from, &cd[0].from, &cd[1].from).distance_squared
+    });
+    inclusion::edge_edge([&ab[0], &ab[1]], [&cd[0], &cd[1]], &sweep)
+}
+
+fn sweep(separation: f64, start: impl Fn() -> f64) -> Sweep {
+    let min_separation = if separation > 0.0 { separation.min(0.5 * start().sqrt()) } else { 0.0 };
+    Sweep { min_separation, keep: LEFT }
 }
 
 /// The crossing of a node and a face that meet at the share `time` of a step. Features not farther apart than `touch` at
@@ -368,7 +377,8 @@ pub fn node_crossing(
     })
 }
 
-/// The crossing of two edges that meet at the share `time` of a step, if their common normal parts the bodies.
+/// The crossing of two edges that meet at the share `time` of a step. Where the start of the step may have overlapped
+/// (`doubtful`) their common normal must part the bodies.
 pub fn edge_crossing(
     at: &Places,
     motion: Motion,
@@ -376,6 +386,7 @@ pub fn edge_crossing(
     second: u32,
     time: f64,
     touch: f64,
+    doubtful: bool,
 ) -> Option<Touching> {
     let scene = at.scene;
     let (e, f) = (&scene.edges[first as usize], &scene.edges[second as usize]);
@@ -391,7 +402,7 @@ pub fn edge_crossing(
     }
     // which side the first edge came from: that of the last instant before they met
     let n = if n.dot(&(hit.p - hit.q)) < 0.0 { -n } else { n };
-    if !parts_bodies(scene, at.x, first, second, &n) {
+    if doubtful && !parts_bodies(scene, at.x, first, second, &n) {
         return None;
     }
     let pair = at.edge_pair(first, second, hit.s, hit.t, n);

@@ -308,9 +308,9 @@ impl Collisions {
         on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
         let motion = Motion { start, end: now };
         let at = Places { scene, x: now, poses };
-        for meeting in meetings(scene, on_the_way, motion) {
+        for meeting in meetings(scene, on_the_way, motion, 0.0) {
             // planes are for the discrete test
-            list.extend(meeting.crossing(&at, motion, touch));
+            list.extend(meeting.crossing(&at, motion, touch, true));
         }
         in_order(list);
         Ok(())
@@ -603,28 +603,31 @@ pub(super) enum Meeting {
 
 impl Meeting {
     /// The contact this is, if it has a normal and a side.
-    pub fn crossing(&self, at: &Places, motion: Motion, touch: f64) -> Option<Touching> {
+    pub fn crossing(&self, at: &Places, motion: Motion, touch: f64, doubtful: bool) -> Option<Touching> {
         match *self {
             Meeting::NodeFace { node, face, time } => node_crossing(at, motion, node, face, time, touch),
-            Meeting::Edges { first, second, time } => edge_crossing(at, motion, first, second, time, touch),
+            Meeting::Edges { first, second, time } => {
+                edge_crossing(at, motion, first, second, time, touch, doubtful)
+            }
         }
     }
 }
 
-/// Everything that meets on the way, from the candidates gathered for it.
+/// Everything that comes nearer than `separation` on the way, from the candidates gathered for it.
 pub(super) fn meetings<'a>(
     scene: &'a Scene,
     search: &'a ThreeStage,
     motion: Motion<'a>,
+    separation: f64,
 ) -> impl Iterator<Item = Meeting> + 'a {
     let all = search.candidates();
     all.groups.iter().flat_map(move |group| {
         let nodes = group.vertex_face.of(&all.vertex_face).iter().filter_map(move |&[node, face]| {
-            let time = node_meets(scene, motion, node, face)?;
+            let time = node_meets(scene, motion, node, face, separation)?;
             Some(Meeting::NodeFace { node, face, time })
         });
         let edges = group.edge_edge.of(&all.edge_edge).iter().filter_map(move |&[first, second]| {
-            let time = edges_meet(scene, motion, first, second)?;
+            let time = edges_meet(scene, motion, first, second, separation)?;
             Some(Meeting::Edges { first, second, time })
         });
         nodes.chain(edges)

@@ -24,6 +24,9 @@ const IMPACTS: u32 = 20;
 /// Rounds before more than the usual room is made.
 const FEW: u32 = 4;
 const ROUNDS: u32 = 200;
+/// What comes nearer than this share of the clearance has met: nothing may end a step so near that the next one cannot
+/// tell its sides apart.
+const SEPARATION: f64 = 0.25;
 /// Rounds in which touching bodies are pushed apart at the start.
 const START: u32 = 200;
 
@@ -84,7 +87,7 @@ impl Collisions {
             }
             if round < IMPACTS {
                 // what meets on the way although its ends are apart needs more room every time
-                let room = if round < FEW { 0.0 } else { self.clearance * f64::from(1 << (round - FEW)) };
+                let room = self.clearance * if round < FEW { 0.5 } else { f64::from(1 << (round - FEW)) };
                 for i in 0..self.list.len() {
                     self.answer_one(i, model, options, newmark, v, room);
                 }
@@ -112,7 +115,7 @@ impl Collisions {
         on_the_way.gather(scene, Positions::swept(start, now), &query)?;
         let motion = Motion { start, end: now };
         zones.meetings.clear();
-        zones.meetings.extend(meetings(scene, on_the_way, motion));
+        zones.meetings.extend(meetings(scene, on_the_way, motion, SEPARATION * self.clearance));
         list.clear();
         let at = Places { scene, x: now, poses };
         for meeting in &zones.meetings {
@@ -125,7 +128,7 @@ impl Collisions {
                     list.push(Touching { features, bodies, time: 1.0, crossing: None });
                 }
                 Meeting::Edges { .. } if !options.edge_edge => {}
-                _ => list.extend(meeting.crossing(&at, motion, 0.0)),
+                _ => list.extend(meeting.crossing(&at, motion, 0.0, false)),
             }
         }
         in_order(list);
