@@ -137,7 +137,7 @@ impl Narrow {
             chunk.edge_edge.clear();
             (chunk.tests, chunk.too_deep) = (0, 0);
             for g in &candidates.groups[chunk.groups.clone()] {
-                let limit = query.reach + scene.offset(g.a, g.b);
+                let limit = g.limit;
                 chunk.hits.clear();
                 if query.vertex_face {
                     let limit_squared = limit * limit;
