@@ -96,15 +96,11 @@ pub fn case(
         .map(|(name, probe)| RunProbe { name: name.clone(), target: target(probe, &model, &held, &names) });
     let (state, probes) = (initial(&deformable, &model), probes.collect());
     let surfaces = match spec.method.has_contact() {
-        true => Some(surfaces::examine(&model, &state, &deformable, tree, problems)),
+        true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),
         false => None,
     };
     if !problems.none() {
         return None;
-    }
-    if spec.contact.as_ref().is_some_and(|c| c.guard) {
-        let message = "`guard` is not in this version yet; steps are not certified";
-        problems.warn(&tree.place(&["contact", "guard"]), message, "");
     }
     let method: Box<dyn Method> = match spec.method {
         MethodName::Verlet => Box::new(Verlet::new(&model, rule)),
@@ -120,6 +116,10 @@ pub fn case(
         probes,
     };
     Some((case, surfaces))
+}
+
+fn guarded(spec: &Spec) -> bool {
+    spec.contact.as_ref().is_some_and(|c| c.guard)
 }
 
 fn dcr_options(spec: &Spec) -> dcr::Options {
@@ -138,6 +138,7 @@ fn dcr_options(spec: &Spec) -> dcr::Options {
         spin_correction: dcr.angular_momentum_correction,
         energy_correction: dcr.energy_correction,
         swept: dcr.swept,
+        guard: guarded(spec),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The surfaces of a deck whose method knows contact: what can touch, what is wrong with it, what overlaps at the start.
 //!
-//! Problems that leave inside and outside without meaning are errors of the deck; others, and initial overlaps, are
-//! warnings. Each is told at the mesh of its body.
+//! Problems that leave inside and outside without meaning are errors of the deck; others are warnings. Overlaps at the
+//! start are warnings too, and errors with the guard. Each is told at the mesh of its body.
 
 use super::problem::Problems;
-use super::spec::Body;
 use super::tree::Tree;
 use crate::contact::check::{self, Problem};
 use crate::contact::scene::{FacetKind, Scene};
@@ -56,13 +55,7 @@ pub struct Surfaces {
 }
 
 /// Looks at all surfaces of the model at its initial state.
-pub fn examine(
-    model: &Model,
-    state: &State,
-    deformable: &[(&str, &Body)],
-    tree: &Tree,
-    problems: &Problems,
-) -> Surfaces {
+pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems: &Problems) -> Surfaces {
     let contact = &model.contact;
     // quadrilaterals as they are: facets are counted as the user does
     let scene = contact.scene(model, false);
@@ -99,7 +92,7 @@ pub fn examine(
     }
     let bodies = scene.bodies.iter().enumerate().map(|(b, body)| SurfaceOf {
         name: body.name.clone(),
-        rigid: b >= deformable.len(),
+        rigid: b >= model.bodies.len(),
         plane: body.plane,
         off: is_off(b),
         facets: body.facets.len(),
@@ -114,9 +107,13 @@ pub fn examine(
             "bodies `{a}` and `{b}` overlap at the start, by {depth:.3e} m at ({:.4}, {:.4}, {:.4})",
             at.x, at.y, at.z
         );
-        let help =
-            "contact throws them apart, or does not see it at all where it is deeper than half a facet";
-        problems.warn(&tree.place(&["body", a, "mesh", "at"]), message, help);
+        let place = tree.place(&["body", a, "mesh", "at"]);
+        if guard {
+            problems.add(&place, message, "move them apart: with `guard` nothing may overlap");
+        } else {
+            let help = "contact throws them apart, or does not see it where it is deeper than half a facet";
+            problems.warn(&place, message, help);
+        }
     }
     Surfaces { bodies, overlaps }
 }

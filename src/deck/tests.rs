@@ -87,7 +87,7 @@ angular_momentum_correction = true
 [contact]
 friction = 0.3
 restitution = 0.5
-guard = false
+guard = true
 off = ["ghost"]
 self = ["a"]
 only = [["a", "b"], ["a", "wall"], ["b", "wall"], ["a", "stone"]]
@@ -423,6 +423,9 @@ fn bodies_that_overlap_at_the_start_are_named_with_the_depth() {
         assert_eq!(overlap.bodies, ["a", "b"]);
         assert!((overlap.depth - depth).abs() < 1e-12, "{overlap:?}");
         assert!(loaded.warnings[0].message.contains("`a` and `b` overlap at the start"));
+        // with the guard that is an error
+        let told = load_text(&(text + "[contact]\nguard = true\n")).err().unwrap().to_string();
+        assert!(told.contains("overlap at the start") && told.contains("`guard`"), "{told}");
     }
 }
 
