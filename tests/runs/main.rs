@@ -1,6 +1,7 @@
 //! Claims about whole runs, one file each.
 
 mod automatic_step_follows_stiffening;
+mod blocks_stick_and_slide;
 mod common;
 mod cubes_collide;
 mod failures_name_the_place;
