@@ -230,7 +230,7 @@ pub struct EdgeEdge {
 /// vector product takes over.
 pub(super) const SLENDER: f64 = 1e-4;
 /// Squared sine below which two edges are parallel to round-off.
-const PARALLEL: f64 = 1e-28;
+pub(super) const PARALLEL: f64 = 1e-28;
 /// Sine of their angle below which two edges give no normal worth having.
 pub(super) const NO_NORMAL: f64 = 1e-6;
 /// Share of an edge at its ends that belongs to the nodes.

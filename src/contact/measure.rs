@@ -153,8 +153,24 @@ impl Keys {
             *at += 1;
         }
         std::mem::swap(sorted, spare);
-        for same in sorted.chunk_by_mut(|p, q| p >> 32 == q >> 32) {
-            same.sort_unstable();
+        // By now each start is the end of its keys. Few of them: no call for a sort.
+        let mut from = 0;
+        for &to in &starts[..firsts] {
+            let same = &mut sorted[from..to as usize];
+            from = to as usize;
+            if same.len() > 16 {
+                same.sort_unstable();
+                continue;
+            }
+            for i in 1..same.len() {
+                let key = same[i];
+                let mut at = i;
+                while at > 0 && same[at - 1] > key {
+                    same[at] = same[at - 1];
+                    at -= 1;
+                }
+                same[at] = key;
+            }
         }
     }
 
@@ -312,9 +328,8 @@ impl Narrow {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        let sifted = |p: &Sifted| {
-            8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::Desk>()
-        };
+        let sifted =
+            |p: &Sifted| 8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::Desk>();
         let nodes = |p: &Measured<VertexFace>| {
             p.hits.capacity() * size_of::<Hit>() + p.records.capacity() * size_of::<VertexFace>()
         };
@@ -358,7 +373,7 @@ pub struct Sides {
 impl Sides {
     #[inline]
     fn of(&self, node: u32, face: u32) -> Option<i8> {
-        let key = u64::from(node) << 32 | u64::from(face);
+        let key = key(node, face);
         self.known.binary_search_by_key(&key, |s| s.0).ok().map(|i| self.known[i].1)
     }
 
@@ -369,7 +384,10 @@ impl Sides {
             scene.bodies[body as usize].attributes.two_sided
         };
         self.next.clear();
-        let key = |r: &VertexFace| u64::from(r.node) << 32 | u64::from(r.face);
+        if !scene.bodies.iter().any(|b| b.attributes.two_sided) {
+            return self.known.clear();
+        }
+        let key = |r: &VertexFace| key(r.node, r.face);
         self.next.extend(records.iter().filter(shell).map(|r| (key(r), r.side)));
         std::mem::swap(&mut self.known, &mut self.next);
     }

@@ -44,9 +44,21 @@ impl Ask<'_> {
             } else {
                 self.query.reach + scene.offset(own, body(of_node[0]))
             };
+            let at = |face: u32| closest_on(&scene.facets[face as usize], x, &x[node as usize], node, face);
+            if let [key] = *of_node {
+                let hit = at(key as u32);
+                if hit.distance_squared <= limit * limit {
+                    match self.record(&hit) {
+                        Touch::Near(record) if record.gap <= self.query.reach => out.push(record),
+                        Touch::TooDeep => too_deep += 1,
+                        _ => {}
+                    }
+                }
+                continue;
+            }
             hits.clear();
             for face in of_node.iter().map(|&key| key as u32) {
-                let hit = closest_on(&scene.facets[face as usize], x, &x[node as usize], node, face);
+                let hit = at(face);
                 if hit.distance_squared <= limit * limit {
                     hits.push(hit);
                 }
@@ -68,15 +80,8 @@ impl Ask<'_> {
             let tie = if size.is_finite() { TIE * size } else { 0.0 };
             h.distance_squared.sqrt() <= least + tie
         };
-        let first = match hits {
-            [] => return 0,
-            [_] => 0,
-            _ => {
-                let near = (0..hits.len()).filter(|&k| tied(&hits[k]));
-                let Some(first) = near.min_by_key(|&k| hits[k].face) else { return 0 };
-                first
-            }
-        };
+        let near = (0..hits.len()).filter(|&k| tied(&hits[k]));
+        let Some(first) = near.min_by_key(|&k| hits[k].face) else { return 0 };
         let chosen = hits[first].face;
         let start = out.len();
         let closest = match self.record(&hits[first]) {
@@ -203,4 +208,3 @@ impl Ask<'_> {
         unit(along.cross(&across))
     }
 }
-

@@ -1,10 +1,10 @@
 //! Edges that cross: nearest points, common normal, gap.
 //!
-//! The plain case (solids of triangles, edges far from parallel) is computed for several pairs side by side,
+//! The plain case (solids of triangles) is computed for several pairs side by side,
 //! by the operations of `closest_point::edge_edge` in their order: the bits are those of the scalar path,
 //! which serves everything else.
 
-use super::super::closest_point::{self, ENDS, NO_NORMAL, SLENDER};
+use super::super::closest_point::{self, ENDS, NO_NORMAL, PARALLEL, SLENDER};
 use super::super::scene::{Edge, FacetKind, Scene};
 use super::super::search::{EdgeEdge, Query};
 use super::choose::Touch;
@@ -68,11 +68,7 @@ impl OnLanes for MeasureEdges<'_> {
                 }
                 for (l, &key) in some.iter().enumerate() {
                     let [e, f] = [(key >> 32) as u32, key as u32];
-                    let touch = if plain[l] && at[PLAIN][l] != 0.0 {
-                        ask.of_lane(e, f, &at, l)
-                    } else {
-                        ask.measure(e, f)
-                    };
+                    let touch = if plain[l] { ask.of_lane(e, f, &at, l) } else { ask.measure(e, f) };
                     match touch {
                         Touch::Near(record) => out.push(record),
                         Touch::TooDeep => *too_deep += 1,
@@ -88,8 +84,8 @@ impl OnLanes for MeasureEdges<'_> {
 const BATCHES: usize = 4;
 
 /// Fields of the answer for lanes: s, t, p, q, squared distance, crossing, unit normal, its product with the
-/// gap vector, and whether the scalar path would have gone the same way.
-const FIELDS: usize = 15;
+/// gap vector.
+const FIELDS: usize = 14;
 const S: usize = 0;
 const T: usize = 1;
 const P: usize = 2;
@@ -98,7 +94,6 @@ const DISTANCE: usize = 8;
 const CROSSING: usize = 9;
 const NORMAL: usize = 10;
 const GAP: usize = 13;
-const PLAIN: usize = 14;
 
 /// Nearest points of edges `a b` and `c d` and their common normal, turned by the sums of the normals of the
 /// facets at the first edge and at the second. (No closures: one that is not inlined leaves the wide registers.)
@@ -111,7 +106,11 @@ fn cross_points<L: Lane>([a, b, c, d, first, second]: [[L; 3]; 6]) -> [L; FIELDS
     let (zero, one, far) = (det.of(0.0), det.of(1.0), det.of(f64::INFINITY));
 
     // The interior solution, if both parameters are inside …
-    let s = (uv * vr - vv * ur) / det;
+    let n = cross(u, v);
+    let nn = dot(n, n);
+    let slender = dot(cross(v, r), n) / nn;
+    let slender = (uu * PARALLEL * vv).if_less(nn, slender, zero);
+    let s = (uu * SLENDER * vv).if_less(det, (uv * vr - vv * ur) / det, slender);
     let t = (vr + s * uv) / vv;
     let inside = if_between(zero, s, one, if_between(zero, t, one, one));
     let interior = zero.if_less(inside, apart(r, s, u, t, v), far);
@@ -136,9 +135,8 @@ fn cross_points<L: Lane>([a, b, c, d, first, second]: [[L; 3]; 6]) -> [L; FIELDS
     let [s, t, _] = best;
     let (p, q) = (along(a, s, u), along(c, t, v));
     let gap = minus(p, q);
-    let n = cross(u, v);
     let (low, high) = (det.of(ENDS), det.of(1.0 - ENDS));
-    let crossing = (uu * (NO_NORMAL * NO_NORMAL) * vv).if_less(dot(n, n), one, zero);
+    let crossing = (uu * (NO_NORMAL * NO_NORMAL) * vv).if_less(nn, one, zero);
     let crossing = if_between(low, s, high, if_between(low, t, high, crossing));
 
     let direction = unit_of(n);
@@ -151,9 +149,8 @@ fn cross_points<L: Lane>([a, b, c, d, first, second]: [[L; 3]; 6]) -> [L; FIELDS
         towards.if_less(zero, -direction[1], direction[1]),
         towards.if_less(zero, -direction[2], direction[2]),
     ];
-    let plain = (uu * SLENDER * vv).if_less(det, one, zero);
     let ([p, pp, ppp], [q, qq, qqq], [n, nn, nnn]) = (p, q, normal);
-    [s, t, p, pp, ppp, q, qq, qqq, dot(gap, gap), crossing, n, nn, nnn, dot(normal, gap), plain]
+    [s, t, p, pp, ppp, q, qq, qqq, dot(gap, gap), crossing, n, nn, nnn, dot(normal, gap)]
 }
 
 /// `yes` where `low < s < high`, else zero.

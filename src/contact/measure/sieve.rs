@@ -177,8 +177,7 @@ fn triangle_bounds<L: Lane>(y: [L; 3], a: [L; 3], b: [L; 3], c: [L; 3], size: L,
     let height = dot(w, cross(u, v));
 
     let (e, f) = (minus(v, u), minus(w, u));
-    let rim =
-        to_edge(w, u, uu, uw).min(to_edge(w, v, vv, vw)).min(to_edge(f, e, dot(e, e), dot(e, f)));
+    let rim = to_edge(w, u, uu, uw).min(to_edge(w, v, vv, vw)).min(to_edge(f, e, dot(e, e), dot(e, f)));
     let lowest = s.min(t).min(rest);
     let distance = lowest.if_less(det.of(0.0), rim, height * height / det);
 
@@ -204,13 +203,7 @@ fn to_edge<L: Lane>(w: [L; 3], e: [L; 3], ee: L, ew: L) -> L {
 
 /// Nodes on faces of bodies that share nodes with others, measured at once: which limit holds for a node
 /// depends on the body it is looked at from.
-pub(super) fn shared_nodes(
-    scene: &Scene,
-    x: &[Vec3],
-    limit: f64,
-    pairs: &[[u32; 2]],
-    keys: &mut Vec<u64>,
-) {
+pub(super) fn shared_nodes(scene: &Scene, x: &[Vec3], limit: f64, pairs: &[[u32; 2]], keys: &mut Vec<u64>) {
     for &[node, face] in pairs {
         let hit = closest_on(&scene.facets[face as usize], x, &x[node as usize], node, face);
         if hit.distance_squared <= limit * limit {
