@@ -16,14 +16,12 @@
 //!
 //! [`Cells`] is the engine for one node at a time, [`CellSearch`] the same as a search of all pairs.
 
-use super::measure::Narrow;
 use super::octree::Aabb;
 use super::scene::{FacetKind, Scene};
 use super::search::{
-    Candidates, EdgeEdge, Group, NodeSearch, PairSearch, Part, Positions, Query, SearchError, SearchStats,
-    VertexFace, check_query, first_lost_node, passes,
+    Findings, Group, NodeSearch, PairSearch, Part, Positions, Query, SearchError, SearchStats, check_finite,
+    check_query, passes,
 };
-use crate::math::Vec3;
 use std::time::Instant;
 
 /// Marks the end of a chain, a free place, a box that is not there.
@@ -381,9 +379,7 @@ pub struct CellSearch {
     size: (usize, usize),
     found: Vec<u32>,
     pairs: Vec<[u32; 4]>,
-    candidates: Candidates,
-    narrow: Narrow,
-    stats: SearchStats,
+    findings: Findings,
 }
 
 impl CellSearch {
@@ -407,14 +403,8 @@ fn box_of(nodes: &[u32], at: Positions<'_>) -> Aabb {
 impl PairSearch for CellSearch {
     fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
         check_query(scene, at, query)?;
-        let finite = |x: &[Vec3]| {
-            let mut all = scene.facets.iter().flat_map(|f| f.nodes);
-            all.all(|k| x[k as usize].iter().all(|v| v.is_finite()))
-        };
-        if !finite(at.x) || !at.end.is_none_or(finite) {
-            return Err(first_lost_node(scene, at));
-        }
-        self.stats = SearchStats::default();
+        check_finite(scene, at)?;
+        self.findings.stats = SearchStats::default();
         let begin = Instant::now();
         let size = (scene.facets.len(), scene.edges.len());
         if self.size != size {
@@ -441,41 +431,19 @@ impl PairSearch for CellSearch {
                 cells.move_box(e as u32, b.lo, b.hi);
             }
         }
-        self.stats.refit_seconds = begin.elapsed().as_secs_f64();
+        self.findings.stats.refit_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         self.look_up(scene, at, query);
-        self.stats.traverse_seconds = begin.elapsed().as_secs_f64();
+        self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64();
         Ok(())
     }
 
-    fn find(
-        &mut self,
-        scene: &Scene,
-        x: &[Vec3],
-        before: Option<&[Vec3]>,
-        query: &Query,
-    ) -> Result<(), SearchError> {
-        self.gather(scene, Positions::now(x), query)?;
-        let begin = Instant::now();
-        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
-        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
-        Ok(())
+    fn findings(&self) -> &Findings {
+        &self.findings
     }
 
-    fn candidates(&self) -> &Candidates {
-        &self.candidates
-    }
-
-    fn vertex_face(&self) -> &[VertexFace] {
-        &self.narrow.vertex_face
-    }
-
-    fn edge_edge(&self) -> &[EdgeEdge] {
-        &self.narrow.edge_edge
-    }
-
-    fn stats(&self) -> &SearchStats {
-        &self.stats
+    fn findings_mut(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 }
 
@@ -558,9 +526,9 @@ impl CellSearch {
             }
         }
         self.pairs.sort_unstable();
-        self.stats.leaf_pairs = self.pairs.len() as u64;
+        self.findings.stats.leaf_pairs = self.pairs.len() as u64;
 
-        let out = &mut self.candidates;
+        let out = &mut self.findings.candidates;
         out.clear();
         for p in &self.pairs {
             let code = u64::from(p[0]) << 32 | u64::from(p[1]);
@@ -581,7 +549,7 @@ impl CellSearch {
             list.push([p[2], p[3]]);
             part.to = list.len() as u32;
         }
-        self.stats.body_pairs = out.groups.len() as u64;
+        self.findings.stats.body_pairs = out.groups.len() as u64;
     }
 }
 
