@@ -42,7 +42,7 @@ impl PairSearch for Brute {
                     continue;
                 }
                 let (p, q) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
-                let mut group = Group { a, b, ..Group::default() };
+                let mut group = Group { a, b, limit: query.reach + scene.offset(a, b), ..Group::default() };
                 let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
                 let from = out.vertex_face.len();
                 if query.vertex_face {

@@ -534,7 +534,8 @@ impl CellSearch {
             let code = u64::from(p[0]) << 32 | u64::from(p[1]);
             let (a, b, kind) = ((code >> 34) as u32, (code >> 2) as u32, (code & 3) as u32);
             if out.groups.last().is_none_or(|g| (g.a, g.b) != (a, b)) {
-                out.groups.push(Group { a, b, ..Group::default() });
+                let limit = query.reach + scene.offset(a, b);
+                out.groups.push(Group { a, b, limit, ..Group::default() });
             }
             let at = out.groups.len() - 1;
             let group = &mut out.groups[at];

@@ -84,6 +84,7 @@ impl PairSearch for Classic {
             out.groups.push(Group {
                 a: g.a,
                 b: g.b,
+                limit: g.limit,
                 vertex_face: part(vf, out.vertex_face.len()),
                 edge_edge: part(ee, out.edge_edge.len()),
                 face_face: part(ff, out.face_face.len()),

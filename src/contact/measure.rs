@@ -309,14 +309,19 @@ impl Narrow {
             edge_edge.clear();
             for load in &loads[own.clone()] {
                 let g = &candidates.groups[load.group as usize];
-                let limit = query.reach + scene.offset(g.a, g.b);
+                let limit = g.limit;
                 let pairs = load.vertex_face.of(&candidates.vertex_face);
-                if [g.a, g.b].iter().any(|&b| scene.bodies[b as usize].shares_nodes) {
-                    sieve::shared_nodes(scene, x, limit, pairs, vertex_face);
-                } else if pretest {
+                let start = vertex_face.len();
+                if pretest {
                     lane::dispatch(sieve::NodesFaces { scene, x, limit, pairs, desk, keys: vertex_face });
                 } else {
                     vertex_face.extend(pairs.iter().map(|&[node, face]| key(node, face)));
+                }
+                // The last pass knows the reach of a node and a face, and not that two bodies are looked at less
+                // far, nor from which of its bodies a node is.
+                let shared = [g.a, g.b].iter().any(|&b| scene.bodies[b as usize].shares_nodes);
+                if shared || limit < query.reach + scene.offset(g.a, g.b) {
+                    sieve::keep_within(scene, x, limit, start, vertex_face);
                 }
                 let pairs = load.edge_edge.of(&candidates.edge_edge);
                 lane::dispatch(sieve::Edges { scene, x, limit, pairs, desk, keys: edge_edge });

@@ -234,10 +234,12 @@ impl Part {
 }
 
 /// The candidates between two bodies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Group {
     pub a: u32,
     pub b: u32,
+    /// Pairs farther apart than this are not wanted [m]: the reach, and what the bodies are thick.
+    pub limit: f64,
     pub vertex_face: Part,
     pub edge_edge: Part,
     pub face_face: Part,

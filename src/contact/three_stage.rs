@@ -52,6 +52,25 @@ struct Walked {
     epoch: [u32; 2],
 }
 
+/// How far bodies have come in a step: the shift of each, and the largest deviation of a node from it.
+///
+/// What overlaps at the end of a step was no farther apart at its start than the two bodies have come against each other.
+/// So lists for bodies that fly side by side stay short, however fast others come along.
+#[derive(Clone, Debug, Default)]
+pub struct Ways {
+    /// Reach between bodies that have not moved against each other [m].
+    pub at_rest: f64,
+    pub of_body: Vec<(Vec3, f64)>,
+}
+
+impl Ways {
+    /// Twice the way of two bodies against each other, beside the reach at rest.
+    fn reach(&self, a: u32, b: u32) -> f64 {
+        let ((p, s), (q, t)) = (self.of_body[a as usize], self.of_body[b as usize]);
+        self.at_rest + 2.0 * ((q - p).norm() + s + t)
+    }
+}
+
 /// One part of a walk.
 #[derive(Clone, Copy, Debug)]
 struct Task {
@@ -96,9 +115,12 @@ pub struct ThreeStage {
     pieces: Vec<Piece>,
     starts: Vec<NodePair>,
     spare: Candidates,
+    due: Vec<bool>,
     findings: Findings,
     origin: Vec3,
     last: Option<(bool, bool, bool, bool, Pass)>,
+    /// Where this is given, two bodies are looked at no farther than it says; `reach` is the most.
+    pub ways: Option<Ways>,
     /// Walk anew at every call, as a search without memory would (for measurements).
     pub forgetful: bool,
     /// Split the octree no deeper than this.
@@ -179,6 +201,45 @@ impl ThreeStage {
         } else {
             least + (LIFE * speed).min(widest)
         }
+    }
+
+    /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
+    /// their reach; the records are theirs alone.
+    pub fn measure_moved(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        before: Option<&[Vec3]>,
+        query: &Query,
+        moved: impl Fn(u32) -> bool,
+    ) {
+        let ThreeStage { findings: Findings { candidates, .. }, spare, due, .. } = self;
+        spare.clear();
+        due.resize(scene.node_body.len(), false);
+        let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
+        let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
+        for g in &candidates.groups {
+            // Which face is closest to a node is asked of all its candidates or of none.
+            let pairs = g.vertex_face.of(&candidates.vertex_face);
+            for &[node, face] in pairs {
+                due[node as usize] |= moved(node) || face_moved(face);
+            }
+            let (vf, ee) = (spare.vertex_face.len(), spare.edge_edge.len());
+            spare.vertex_face.extend(pairs.iter().filter(|p| due[p[0] as usize]));
+            for p in pairs {
+                due[p[0] as usize] = false;
+            }
+            let edges = g.edge_edge.of(&candidates.edge_edge).iter();
+            spare.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
+            let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
+            let vertex_face = part(vf, spare.vertex_face.len());
+            let edge_edge = part(ee, spare.edge_edge.len());
+            if vertex_face.len() + edge_edge.len() > 0 {
+                spare.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*g });
+            }
+        }
+        let Findings { narrow, stats, .. } = &mut self.findings;
+        narrow.run(scene, x, before, query, &self.spare, stats);
     }
 
     fn needs(&self, query: &Query) -> [bool; 3] {
@@ -321,7 +382,8 @@ impl ThreeStage {
                 old += 1;
             }
             let known = self.old_groups.get(old).filter(|g| (g.a, g.b) == (a, b));
-            let least = query.reach + scene.offset(a, b);
+            let reach = self.ways.as_ref().map_or(query.reach, |w| w.reach(a, b).min(query.reach));
+            let least = reach + scene.offset(a, b);
             let (shift, strain) = self.motion(a, b);
             let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
@@ -336,11 +398,11 @@ impl ThreeStage {
             };
             self.keep.push(holds);
             if holds {
-                self.findings.candidates.groups.push(self.old_groups[old]);
+                self.findings.candidates.groups.push(Group { limit: least, ..self.old_groups[old] });
                 self.walked.push(self.old_walked[old]);
                 self.findings.stats.body_pairs_kept += 1;
             } else {
-                self.findings.candidates.groups.push(Group { a, b, ..Group::default() });
+                self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
                 let radius = self.radius(scene, a, b, least);
                 self.walked.push(Walked { radius, shift, strain, epoch });
                 self.bodies[a as usize].needed = true;
@@ -360,7 +422,7 @@ impl ThreeStage {
             c.face_face.clear();
             // Empty parts must not point beyond the end.
             for g in &mut c.groups {
-                *g = Group { a: g.a, b: g.b, ..Group::default() };
+                *g = Group { a: g.a, b: g.b, limit: g.limit, ..Group::default() };
             }
             return;
         }

@@ -25,6 +25,7 @@
 //! left on the two bars at half the critical step is 0.2 % (P) and 0.7 % (F), and stays bounded.
 
 mod collisions;
+mod guard;
 
 use super::newmark::{EARLY, Newmark, StepRule, Touched};
 use super::response::Projection;
@@ -62,6 +63,8 @@ pub struct Options {
     /// Look for crossings on the way of every step; unset: where bodies move so far that they could pass through each
     /// other.
     pub swept: Option<bool>,
+    /// End every step certified free of overlaps, whatever it takes.
+    pub guard: bool,
 }
 
 impl Default for Options {
@@ -74,6 +77,7 @@ impl Default for Options {
             spin_correction: false,
             energy_correction: false,
             swept: None,
+            guard: false,
         }
     }
 }
@@ -179,11 +183,18 @@ impl Dcr {
         c.find(&self.options, ledger.penetration)?;
         watch.add(&mut ledger.phases.search);
         c.answer(model, &self.options, &self.newmark, &mut state.v);
+        if self.options.guard
+            && let Err(error) = c.guard(model, &self.options, &self.newmark, &mut state.v, t1)
+        {
+            c.close();
+            return Err(self.back_to_start(state, error));
+        }
+        c.close();
         for node in &c.nodes {
             state.x[node.node as usize] = c.now[node.node as usize];
         }
         watch.add(&mut ledger.phases.response);
-        ledger.penetration = if c.any() { c.penetration(&self.options)? } else { 0.0 };
+        ledger.penetration = if c.any() { c.penetration(&self.options) } else { 0.0 };
         watch.add(&mut ledger.phases.search);
         Ok(!c.nodes.is_empty())
     }
@@ -196,7 +207,7 @@ impl Dcr {
             let a1 = self.newmark.acceleration(k);
             ledger.restitution -= half * a1.dot(&n.normal) - 0.5 * m * (n.a + a1).dot(&n.moved);
             ledger.friction -= half * a1.dot(&n.friction);
-            ledger.correction += half * a1.dot(&n.spin);
+            ledger.correction += half * a1.dot(&n.spin) - 0.5 * m * (n.a + a1).dot(&n.guarded);
         }
     }
 
@@ -204,8 +215,9 @@ impl Dcr {
     fn book_full_step(&self, model: &Model, t1: f64, ledger: &mut Ledger) {
         for n in &self.collisions.nodes {
             let (force, load) = self.newmark.force_and_load(model, n.node as usize, t1);
-            ledger.external += 0.5 * load.dot(&n.moved);
+            ledger.external += 0.5 * load.dot(&(n.moved + n.guarded));
             ledger.restitution -= 0.5 * (force - load).dot(&n.moved);
+            ledger.correction += 0.5 * (force - load).dot(&n.guarded);
         }
     }
 
@@ -257,9 +269,12 @@ impl Watch {
 
 impl Method for Dcr {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.newmark.start(model, state, ledger)?;
         self.collisions.begin(model, &state.x, state.time);
-        ledger.penetration = self.collisions.penetration(&self.options)?;
+        if self.options.guard {
+            self.collisions.part_at_start(model, &mut state.x)?;
+        }
+        self.newmark.start(model, state, ledger)?;
+        ledger.penetration = self.collisions.penetration_at_start(&self.options)?;
         ledger.penetration_max = ledger.penetration;
         Ok(())
     }

@@ -39,6 +39,16 @@ pub enum StepError {
          the largest stable step of the undeformed mesh is {stable:.3e} s"
     )]
     NotFinite { body: String, element: usize, time: f64, dt: f64, stable: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` cannot be kept from passing through each other at t = {time:.4e} s; \
+         a smaller `step.safety` helps"
+    )]
+    Unguarded { first: String, second: String, time: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` overlap at the start (by {depth:.3e} m); with `contact.guard` they must not: \
+         move them apart"
+    )]
+    Overlap { first: String, second: String, depth: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
 }

@@ -2,6 +2,7 @@
 
 mod automatic_step_follows_stiffening;
 mod common;
+mod cubes_collide;
 mod failures_name_the_place;
 mod free_bar_rings_at_its_exact_frequencies;
 mod free_spinning_block_keeps_its_momenta;

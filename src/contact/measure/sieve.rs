@@ -201,15 +201,16 @@ fn to_edge<L: Lane>(w: [L; 3], e: [L; 3], ee: L, ew: L) -> L {
     dot(d, d)
 }
 
-/// Nodes on faces of bodies that share nodes with others, measured at once: which limit holds for a node
-/// depends on the body it is looked at from.
-pub(super) fn shared_nodes(scene: &Scene, x: &[Vec3], limit: f64, pairs: &[[u32; 2]], keys: &mut Vec<u64>) {
-    for &[node, face] in pairs {
+/// Keeps, of the keys from `start` on, the nodes whose closest point is within `limit`, measured as it will be.
+pub(super) fn keep_within(scene: &Scene, x: &[Vec3], limit: f64, start: usize, keys: &mut Vec<u64>) {
+    let mut kept = start;
+    for i in start..keys.len() {
+        let (node, face) = ((keys[i] >> 32) as u32, keys[i] as u32);
         let hit = closest_on(&scene.facets[face as usize], x, &x[node as usize], node, face);
-        if hit.distance_squared <= limit * limit {
-            keys.push(key(node, face));
-        }
+        keys[kept] = keys[i];
+        kept += usize::from(hit.distance_squared <= limit * limit);
     }
+    keys.truncate(kept);
 }
 
 /// Is `y` farther than `limit` from the box of the facet? Cheaper than the closest point, and many
