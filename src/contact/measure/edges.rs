@@ -286,3 +286,70 @@ fn nearest(scene: &Scene, x: &[Vec3], e: u32, f: u32) -> closest_point::EdgeEdge
     let ([a, b], [c, d]) = (ends(e), ends(f));
     closest_point::edge_edge(a, b, c, d)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::dice::Dice;
+    use super::super::super::scene::{Attributes, BodyInput, Rules};
+    use super::super::sieve;
+    use super::*;
+    use crate::math::lane;
+
+    /// Two soups of triangles, on a grid (parallel edges, edges without length) or anywhere, each pair of edges
+    /// measured alone and in company: the same records. And the sieve lets all of them through.
+    #[test]
+    fn edges_in_company_are_measured_like_edges_alone() {
+        let mut dice = Dice(17);
+        let (mut records, mut too_deep) = (0, 0);
+        for round in 0..300 {
+            let far = if round % 5 == 0 { 1e6 } else { 0.0 };
+            let scale = [1.0, 1e-5, 1e4][round % 3];
+            let x: Vec<Vec3> = (0..16)
+                .map(|_| {
+                    let p = if round % 2 == 0 { dice.grid(2) } else { dice.point(2.0) };
+                    let p = if round % 7 == 0 { Vec3::new(p.x, 1e-4 * p.y, p.z) } else { p };
+                    scale * (p + far * Vec3::new(1.0, -0.3, 0.7))
+                })
+                .collect();
+            let bodies = [0, 8].map(|first| {
+                let triangles: Vec<[u32; 3]> =
+                    (0..7).map(|_| [0; 3].map(|_: u32| first + dice.below(8) as u32)).collect();
+                BodyInput::of_triangles("soup", &triangles, Attributes::default())
+            });
+            let scene = Scene::new(&bodies, &x, Rules::default());
+            let query = Query {
+                max_penetration: (round % 4 == 0).then_some(f64::INFINITY),
+                ..Query::all(scale * dice.between(0.0, 1.0))
+            };
+            let (first, second) = (scene.bodies[0].edges.clone(), scene.bodies[1].edges.clone());
+            let pairs: Vec<[u32; 2]> = first.flat_map(|e| second.clone().map(move |f| [e, f])).collect();
+            let normals = Normals { scene: &scene, x: &x, of_facets: &[] };
+            let ask = AskEdges { normals, before: None, query: &query };
+
+            let (mut alone, mut deep) = (Vec::new(), 0);
+            for &[e, f] in &pairs {
+                match ask.measure(e, f) {
+                    Touch::Near(record) => alone.push(record),
+                    Touch::TooDeep => deep += 1,
+                    Touch::None => {}
+                }
+            }
+            let mut keys = Vec::new();
+            let (limit, mut desk) = (query.reach, sieve::Desk::default());
+            lane::dispatch(sieve::Edges {
+                scene: &scene,
+                x: &x,
+                limit,
+                pairs: &pairs,
+                desk: &mut desk,
+                keys: &mut keys,
+            });
+            let (mut together, mut left_out) = (Vec::new(), 0);
+            lane::dispatch(MeasureEdges { ask, keys: &keys, out: &mut together, too_deep: &mut left_out });
+            assert_eq!(alone, together, "round {round}");
+            assert_eq!(deep, left_out, "round {round}");
+            (records, too_deep) = (records + alone.len(), too_deep + deep);
+        }
+        assert!(records > 3000 && too_deep > 100, "{records} records, {too_deep} too deep");
+    }
+}
