@@ -25,8 +25,13 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 5] = [
+pub const EXAMPLES: [Example; 10] = [
     example!("spinning-block"),
+    example!("five-cubes"),
+    example!("two-bars"),
+    example!("two-hex-bars"),
+    example!("two-particles"),
+    example!("node-face-2d"),
     example!("free-bar"),
     example!("hanging-block"),
     example!("pressurised-ring"),

@@ -21,12 +21,14 @@ mod reader;
 pub mod resolve;
 pub mod schema;
 pub mod spec;
+pub mod surfaces;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use problem::{At, DeckErrors, Problem};
 pub use spec::Spec;
+use surfaces::Surfaces;
 
 use crate::run::Case;
 use std::path::{Path, PathBuf};
@@ -48,6 +50,8 @@ pub struct Loaded {
     pub case: Case,
     /// What the deck says, with every default.
     pub spec: Spec,
+    /// What can touch, if the method knows contact.
+    pub surfaces: Option<Surfaces>,
     pub warnings: Vec<Problem>,
     folder: PathBuf,
 }
@@ -60,20 +64,20 @@ pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
     let problems = problem::Problems::new(&source);
     let built = read::deck(&tree, &problems).and_then(|mut draft| {
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
-        let prepared: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
-        let (prepared, spec) = (prepared?, draft.spec()?);
+        let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
+        let (made, spec) = (made?, draft.spec()?);
         if !problems.none() {
             return None;
         }
-        let case = build::case(&spec, prepared, &tree, &problems)?;
-        Some((case, spec))
+        let (case, surfaces) = build::case(&spec, made, &tree, &problems)?;
+        Some((case, spec, surfaces))
     });
     let warnings = problems.verdict()?;
-    let Some((case, spec)) = built else {
+    let Some((case, spec, surfaces)) = built else {
         // Nothing is given up without a word; should it happen, this is better than none.
         let at = At::File(input.name.into());
         let message = "the deck could not be read".into();
         return Err(DeckErrors { problems: vec![Problem { at, message, help: String::new() }] });
     };
-    Ok(Loaded { case, spec, warnings, folder: input.folder.to_owned() })
+    Ok(Loaded { case, spec, surfaces, warnings, folder: input.folder.to_owned() })
 }

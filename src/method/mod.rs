@@ -45,7 +45,7 @@ pub enum StepError {
     )]
     Unguarded { first: String, second: String, time: f64 },
     #[error(
-        "bodies `{first}` and `{second}` overlap at the start (by {depth:.3e} m); with `contact.guard` they must not: \
+        "bodies `{first}` and `{second}` overlap at the start ({depth:.1e} m deep at least); with `contact.guard` they must not: \
          move them apart"
     )]
     Overlap { first: String, second: String, depth: f64 },

@@ -1,7 +1,9 @@
 //! Claims about whole runs, one file each.
 
 mod automatic_step_follows_stiffening;
+mod blocks_stick_and_slide;
 mod common;
+mod contact_of_every_kind;
 mod cubes_collide;
 mod failures_name_the_place;
 mod free_bar_rings_at_its_exact_frequencies;

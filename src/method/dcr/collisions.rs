@@ -45,8 +45,9 @@ pub struct Node {
     pub node: u32,
     /// Acceleration at the start of the step.
     pub a: Vec3,
-    /// How far it was put back [m].
+    /// How far it was put back on the surface, and along it where friction held it [m].
     pub moved: Vec3,
+    pub held_back: Vec3,
     /// Normal and tangential impulse [N s].
     pub normal: Vec3,
     pub friction: Vec3,
@@ -388,8 +389,12 @@ impl Collisions {
             return false;
         }
         let work = if options.energy_correction { work } else { 0.0 };
+        let approach = -pair.normal.dot(&pair.relative_velocity(v));
         let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) else { return false };
         self.book(&pair, &impact, [a, b], newmark);
+        if impact.friction != Vec3::zeros() {
+            self.hold_back(&touching, &pair, &impact, approach, newmark);
+        }
         if spin {
             // points that do not quite coincide: the impulse has a moment
             let moment = pair.gap_vector(&self.now).cross(&impact.impulse());
@@ -417,6 +422,27 @@ impl Collisions {
                 self.sums.returned += work - impact.owed;
                 self.carried.push(name(&touching));
             }
+        }
+    }
+
+    /// Friction that changes velocities has also held the points back since they met: that long they went too far. Without
+    /// this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
+    fn hold_back(
+        &mut self,
+        touching: &Touching,
+        pair: &Pair,
+        impact: &Impact,
+        approach: f64,
+        newmark: &Newmark,
+    ) {
+        let since = match touching.crossing {
+            Some(_) => (1.0 - touching.time) * newmark.dt,
+            None => newmark.dt.min(-pair.gap / approach),
+        };
+        for (k, w) in pair.stencil() {
+            let d = since * w * (self.inv_mass[k] * impact.friction);
+            self.now[k] += d;
+            self.node(k, newmark).held_back += d;
         }
     }
 
@@ -514,6 +540,7 @@ impl Collisions {
                 node: node as u32,
                 a: newmark.acceleration(node),
                 moved: zero,
+                held_back: zero,
                 normal: zero,
                 friction: zero,
                 spin: zero,

@@ -10,8 +10,10 @@
 
 use super::Options;
 use super::collisions::{Collisions, Meeting, in_order, meetings};
+use crate::contact::overlap;
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
+use crate::contact::three_stage::ThreeStage;
 use crate::contact::touch::{Features, Motion, Places, Touching, parts_bodies};
 use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
@@ -231,7 +233,7 @@ impl Collisions {
             }
             if list.is_empty() {
                 x.copy_from_slice(&self.now[..x.len()]);
-                return Ok(());
+                return self.refuse_overlap();
             }
             for touching in &list {
                 let at = Places { scene: &self.scene, x: &self.now, poses: &self.poses };
@@ -247,6 +249,26 @@ impl Collisions {
             last = list[0].bodies;
         }
         Err(self.overlap_at_start(last, 0.0))
+    }
+
+    /// Nodes may be too deep inside to be found near a face; surfaces that cut each other are found for certain.
+    fn refuse_overlap(&mut self) -> Result<(), StepError> {
+        let mut faces = ThreeStage::new();
+        let query =
+            Query { reach: 0.0, vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+        faces.gather(&self.scene, Positions::now(&self.now), &query)?;
+        let facets = &self.scene.facets;
+        let corners = |f: u32| {
+            let [a, b, c, _] = facets[f as usize].nodes;
+            [a, b, c].map(|k| self.now[k as usize])
+        };
+        for &[f, g] in &faces.candidates().face_face {
+            let triangles = [f, g].map(|f| facets[f as usize].kind) == [FacetKind::Triangle; 2];
+            if triangles && overlap::triangle_triangle(&corners(f), &corners(g)) {
+                return Err(self.overlap_at_start([f, g].map(|f| facets[f as usize].body), 0.0));
+            }
+        }
+        Ok(())
     }
 
     fn overlap_at_start(&self, bodies: [u32; 2], depth: f64) -> StepError {
