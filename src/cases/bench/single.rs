@@ -52,7 +52,7 @@ pub fn cells(tell: &mut dyn FnMut(Measurement)) {
         }
     });
     tell(figure("query", query));
-    let mut moved = |cells: &mut Cells, far: f64| {
+    let moved = |cells: &mut Cells, far: f64| {
         let mut there = 0.0;
         fastest(boxes.len(), || {
             there = far - there;

@@ -4,6 +4,7 @@
 //! rounding of both computations by orders of magnitude, and whatever it cannot judge passes. So it changes
 //! the work and not the result.
 
+use super::super::closest_point::NO_NORMAL;
 use super::super::scene::{Facet, FacetKind, Scene};
 use super::closest_on;
 use crate::math::Vec3;
@@ -281,6 +282,8 @@ impl OnLanes for Edges<'_> {
                 let kept = s.min(t).if_less(least, no, yes);
                 let kept = most.if_less(s.max(t), no, kept);
                 let kept = near.if_less(height * height, no, kept);
+                // Edges that are parallel to a millionth have no normal to touch along.
+                let kept = det.if_less(uu * vv * (0.5 * NO_NORMAL * NO_NORMAL), no, kept);
                 let mut keep = [0.0; MAX_WIDTH];
                 kept.store(&mut keep);
                 for (l, &[e, f]) in some.iter().enumerate() {

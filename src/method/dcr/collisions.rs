@@ -310,7 +310,6 @@ impl Collisions {
         let motion = Motion { start, end: now };
         let at = Places { scene, x: now, poses };
         for meeting in meetings(scene, on_the_way, motion, 0.0) {
-            // planes are for the discrete test
             list.extend(meeting.crossing(&at, motion, touch, true));
         }
         in_order(list);
