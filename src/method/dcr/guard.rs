@@ -142,10 +142,12 @@ impl Collisions {
         for i in 0..zones.meetings.len() {
             match zones.meetings[i] {
                 Meeting::NodeFace { node, face, .. } => {
+                    let facet = &scene.facets[face as usize];
+                    // a plane has no corners, but a node that moves with it
+                    let corners = facet.kind.corners().max(1);
                     let mut nodes = [node; 5];
-                    let corners = scene.facets[face as usize].corners();
-                    nodes[1..=corners.len()].copy_from_slice(corners);
-                    zones.tie(&nodes[..=corners.len()]);
+                    nodes[1..=corners].copy_from_slice(&facet.nodes[..corners]);
+                    zones.tie(&nodes[..=corners]);
                 }
                 Meeting::Edges { first, second, .. } => {
                     let [a, b] = scene.edges[first as usize].nodes;
