@@ -31,10 +31,15 @@ pub struct Patches {
 impl Patches {
     /// Groups elements along a Morton curve through their centres.
     pub fn new(connectivity: &[u32], per_element: usize, reference: &[Vec3]) -> Self {
-        let count = connectivity.len() / per_element;
+        let all: Vec<u32> = (0..(connectivity.len() / per_element) as u32).collect();
+        Patches::of_some(&all, connectivity, per_element, reference)
+    }
+
+    /// The same for some of the elements, ascending.
+    pub fn of_some(ids: &[u32], connectivity: &[u32], per_element: usize, reference: &[Vec3]) -> Self {
         let element = |e: u32| &connectivity[e as usize * per_element..(e as usize + 1) * per_element];
         let mut patches = Patches { per_element, starts: vec![[0; 3]], ..Default::default() };
-        patches.elements = morton_order(count, |e| {
+        patches.elements = morton_order(ids, |e| {
             let sum: Vec3 = element(e).iter().map(|&n| reference[n as usize]).sum();
             sum / per_element as f64
         });
@@ -106,9 +111,9 @@ impl Patches {
     }
 }
 
-/// Ids 0…count in the order of a Morton curve through their points; ties by id.
-fn morton_order(count: usize, point: impl Fn(u32) -> Vec3) -> Vec<u32> {
-    let points: Vec<Vec3> = (0..count as u32).map(&point).collect();
+/// Ids in the order of a Morton curve through their points; ties by id.
+fn morton_order(ids: &[u32], point: impl Fn(u32) -> Vec3) -> Vec<u32> {
+    let points: Vec<Vec3> = ids.iter().map(|&i| point(i)).collect();
     let low = points.iter().fold(Vec3::repeat(f64::INFINITY), |a, b| a.inf(b));
     let high = points.iter().fold(Vec3::repeat(f64::NEG_INFINITY), |a, b| a.sup(b));
     // One scale for all axes keeps the cells of the curve cubic.
@@ -122,7 +127,7 @@ fn morton_order(count: usize, point: impl Fn(u32) -> Vec3) -> Vec<u32> {
         (bits | bits << 2) & 0x1249249249249249
     };
     let code = |p: &Vec3| spread(p.x - low.x) | spread(p.y - low.y) << 1 | spread(p.z - low.z) << 2;
-    let mut order: Vec<(u64, u32)> = points.iter().zip(0..).map(|(p, i)| (code(p), i)).collect();
+    let mut order: Vec<(u64, u32)> = points.iter().zip(ids).map(|(p, &i)| (code(p), i)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, i)| i).collect()
 }
