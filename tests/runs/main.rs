@@ -1,5 +1,6 @@
 //! Claims about whole runs, one file each.
 
+mod asynchronous_kicks;
 mod automatic_step_follows_stiffening;
 mod common;
 mod failures_name_the_place;
