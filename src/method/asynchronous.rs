@@ -34,8 +34,10 @@
 
 mod clock;
 mod collisions;
+mod edges;
 mod groups;
 mod queue;
+pub mod simultaneous;
 mod steps;
 mod targets;
 
@@ -50,6 +52,7 @@ use crate::model::record::{Array, Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
 use groups::{Groups, Sums, Synchronised, When};
+use edges::Edges;
 use collisions::{Around, Collisions, Hands};
 use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::collections::BTreeMap;
@@ -149,6 +152,7 @@ pub struct Asynchronous {
     kicks: Queue,
     looks: Queue,
     collisions: Collisions,
+    edges: Edges,
     books: Books,
     copy: Synchronised,
     /// Shortest, mean and longest step of the potentials [s].
@@ -181,11 +185,16 @@ impl Asynchronous {
         let range = [ends.0.min(ends.1) as f64 * tick, mean * tick, ends.1 as f64 * tick];
         let around = Around { local: &local, average, smallest: range[0] };
         let collisions = Collisions::new(model, &options, around, tick);
+        let mut edges = Edges::new(model, &collisions.scene, &collisions.contactors, collisions.size());
+        if !options.edge_edge {
+            edges.list.clear();
+        }
         Asynchronous {
             options,
             clock,
             leads,
             collisions,
+            edges,
             looks: Queue::default(),
             tau: vec![0; model.reference.len()],
             now: 0,
@@ -237,6 +246,9 @@ impl Asynchronous {
         self.looks.clear();
         for (i, contactor) in self.collisions.contactors.iter().enumerate() {
             self.looks.push((contactor.next, key(Kind::Node, i as u32)));
+        }
+        for (i, edge) in self.edges.list.iter().enumerate() {
+            self.looks.push((edge.next, key(Kind::Edge, i as u32)));
         }
     }
 
@@ -353,11 +365,15 @@ impl Asynchronous {
                 break;
             }
             let when = self.when(tick);
-            let Asynchronous { groups, tau, collisions, .. } = self;
+            let Asynchronous { groups, tau, collisions, edges, .. } = self;
             let mut hands = Hands { model, groups, state, tau, when };
+            if collisions.is_due(tick) {
+                collisions.refresh(edges, &hands);
+            }
+            collisions.tally.checks += 1;
             let next = match kind_and_id(event) {
-                (Kind::Node, id) => collisions.look(id as usize, &mut hands),
-                _ => u64::MAX,
+                (Kind::Edge, id) => edges.look(id as usize, collisions, &mut hands),
+                (_, id) => collisions.look(id as usize, &mut hands),
             };
             self.looks.replace_first((next, event));
         }
@@ -513,6 +529,7 @@ impl Method for Asynchronous {
         record.counts(&name("tau"), &self.tau);
         let next: Vec<u64> = (self.groups.list.iter().map(|g| g.next))
             .chain(self.leads.iter().map(|l| l.next))
+            .chain(self.edges.list.iter().map(|e| e.next))
             .collect();
         record.counts(&name("next"), &next);
         let forces: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.force).copied().collect();
@@ -535,9 +552,11 @@ impl Method for Asynchronous {
         [self.clock.begin, self.clock.tick] = clock;
         [self.now, self.window.1] = record.read_counts(&name("counts"))?;
         read_counts(record, &name("tau"), &mut self.tau)?;
-        let mut next = vec![0; self.groups.list.len() + self.leads.len()];
+        let mut next = vec![0; self.groups.list.len() + self.leads.len() + self.edges.list.len()];
         read_counts(record, &name("next"), &mut next)?;
-        let (of_groups, of_leads) = next.split_at(self.groups.list.len());
+        let (of_groups, rest) = next.split_at(self.groups.list.len());
+        let (of_leads, of_edges) = rest.split_at(self.leads.len());
+        self.edges.list.iter_mut().zip(of_edges).for_each(|(e, next)| e.next = *next);
         self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
         self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
         read_split(record, &name("force"), self.groups.list.iter_mut().map(|g| &mut g.force))?;

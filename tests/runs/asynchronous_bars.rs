@@ -150,3 +150,13 @@ fn shares() {
         explore(&format!("sync share {share}"), &run_bars(bars(8, false), Options { contact_step: ContactStep::Smallest(share), ..Options::synchronous(0.5) }, 200));
     }
 }
+
+#[test]
+fn hexes() {
+    for n in 2..=4 {
+        for (a, b) in [(0.5, 0.5), (0.25, 0.25), (0.25, 0.5), (0.5, 0.25), (0.5, 0.4)] {
+            explore(&format!("hex {n} {a} {b}"), &run_bars(bars(n, true), Options { safety: a, contact_step: ContactStep::Local(b), ..Options::default() }, 200));
+        }
+        explore(&format!("hex {n} synchronous"), &run_bars(bars(n, true), Options::synchronous(0.5), 200));
+    }
+}

@@ -103,3 +103,14 @@ fn look() {
         println!("{:?}", roll.path.iter().find(|p| (p.0 - t).abs() < 1e-9));
     }
 }
+
+#[test]
+fn rolls() {
+    let with = |safety: f64, share: f64| Options { safety, contact_step: ContactStep::Local(share), ..Options::default() };
+    for (a, b) in [(0.5, 0.5), (0.25, 0.5), (0.25, 0.25), (0.25, 0.125), (0.125, 0.125), (0.125, 0.25)] {
+        let roll = block(10.0, 0.5, 3.0, with(a, b), false);
+        explore(&format!("roll {a} {b}"), &roll);
+        let tilts: Vec<String> = [0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 1.95, 2.1, 2.7].iter().map(|t| format!("{:.1}", roll.path.iter().find(|p| (p.0 - t).abs() < 1e-9).unwrap().2)).collect();
+        println!("{tilts:?}");
+    }
+}

@@ -20,6 +20,7 @@
 //! **Order.** Nodes by their number, targets of a node by theirs, each seeing the velocities the one before has left.
 
 use super::clock::TICKS_OF_CLASSES;
+use super::edges::Edges;
 use super::groups::{FREE, Groups, When};
 use super::{Options, Steps};
 use super::targets::{Target, Targets};
@@ -111,6 +112,12 @@ pub struct Contactor {
     window: u64,
 }
 
+impl Contactor {
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+}
+
 /// What contact has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
@@ -177,7 +184,7 @@ pub struct Hands<'a> {
 }
 
 impl Hands<'_> {
-    fn motion(&self) -> Motion<'_> {
+    pub fn motion(&self) -> Motion<'_> {
         Motion { x: &self.state.x, v: &self.state.v, tau: self.tau, when: self.when }
     }
 }
@@ -249,8 +256,27 @@ impl Collisions {
         }
     }
 
-    /// Makes all boxes hold from now on.
-    pub fn refresh(&mut self, hands: &Hands) {
+    pub fn may_meet(&self, a: u32, b: u32) -> bool {
+        self.meet[a as usize * self.bodies + b as usize]
+    }
+
+    pub fn velocity(&self) -> ContactVelocity {
+        self.velocity
+    }
+
+    /// Median size of the targets [m].
+    pub fn size(&self) -> f64 {
+        self.room / ROOM
+    }
+
+    /// Are boxes too old?
+    #[inline]
+    pub fn is_due(&self, tick: u64) -> bool {
+        tick >= self.until
+    }
+
+    /// Makes all boxes hold from now on; `edges` have boxes of their own.
+    pub fn refresh(&mut self, edges: &mut Edges, hands: &Hands) {
         let motion = hands.motion();
         let fastest = (self.targets.list.iter())
             .flat_map(|t| t.nodes())
@@ -260,6 +286,7 @@ impl Collisions {
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
         self.until = if cap > 0.0 { now + clock.ticks_in(self.room / cap) } else { u64::MAX };
+        edges.refresh(self.room, &motion);
         self.cells.set_margin(2.0 * self.room);
         for (i, target) in self.targets.list.iter().enumerate() {
             let mut tight = Aabb::EMPTY;
@@ -285,10 +312,6 @@ impl Collisions {
 
     /// Contactor `i` looks, and is answered; returns when it looks again.
     pub fn look(&mut self, i: usize, hands: &mut Hands) -> u64 {
-        if hands.when.tick >= self.until {
-            self.refresh(hands);
-        }
-        self.tally.checks += 1;
         let contactor = self.contactors[i];
         let node = contactor.node;
         let before = hands.state.v[node as usize].norm_squared();
