@@ -11,6 +11,7 @@
 pub mod bar2;
 mod deformed_step;
 pub mod hex8;
+pub mod nodal;
 pub mod patch;
 pub mod quad4;
 pub mod solid;

@@ -71,6 +71,43 @@ impl Patches {
         patches
     }
 
+    /// Groups potentials whose stencils differ in length; local numbers stand one stencil after the other, not padded.
+    pub fn of_stencils<I: Iterator<Item = u32>>(
+        ids: &[u32],
+        stencil: impl Fn(u32) -> I,
+        reference: &[Vec3],
+    ) -> Self {
+        let mut patches = Patches { per_element: 1, starts: vec![[0; 3]], ..Default::default() };
+        patches.elements = morton_order(ids, |i| {
+            let (sum, count) =
+                stencil(i).fold((Vec3::zeros(), 0.0), |(s, c), n| (s + reference[n as usize], c + 1.0));
+            sum / count
+        });
+        for chunk in patches.elements.chunks(ELEMENTS) {
+            let mut nodes: Vec<u32> = chunk.iter().flat_map(|&i| stencil(i)).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            let local = |n: u32| nodes.partition_point(|&m| m < n) as u16;
+            patches.local.extend(chunk.iter().flat_map(|&i| stencil(i)).map(local));
+            patches.nodes.extend(&nodes);
+            let elements = patches.starts.last().map_or(0, |s| s[0]) + chunk.len() as u32;
+            patches.starts.push([elements, patches.local.len() as u32, patches.nodes.len() as u32]);
+        }
+        patches
+    }
+
+    /// Adds the patches of others, whose ids are counted from `first` on.
+    pub fn append(&mut self, other: &Patches, first: u32) {
+        debug_assert!(self.per_element == 1);
+        let base = [self.elements.len(), self.local.len(), self.nodes.len()].map(|n| n as u32);
+        self.elements.extend(other.elements.iter().map(|e| e + first));
+        self.local.extend(&other.local);
+        self.nodes.extend(&other.nodes);
+        let per = other.per_element as u32;
+        self.starts
+            .extend(other.starts[1..].iter().map(|s| [s[0] + base[0], s[1] * per + base[1], s[2] + base[2]]));
+    }
+
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }

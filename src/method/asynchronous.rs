@@ -51,9 +51,9 @@ use crate::model::forces::Forces;
 use crate::model::record::{Array, Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
-use groups::{Groups, Sums, Synchronised, When};
-use edges::Edges;
 use collisions::{Around, Collisions, Hands};
+use edges::Edges;
+use groups::{Groups, Sums, Synchronised, When};
 use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,7 +111,12 @@ impl Options {
     /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does
     /// with collisions in mid-drift, and what the method is measured against.
     pub fn synchronous(safety: f64) -> Options {
-        Options { safety, steps: Steps::Synchronous, contact_step: ContactStep::Smallest(1.0), ..Options::default() }
+        Options {
+            safety,
+            steps: Steps::Synchronous,
+            contact_step: ContactStep::Smallest(1.0),
+            ..Options::default()
+        }
     }
 }
 
@@ -253,7 +258,14 @@ impl Asynchronous {
     }
 
     /// One kick of a group.
-    fn kick(&mut self, g: usize, tick: u64, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<u64, StepError> {
+    fn kick(
+        &mut self,
+        g: usize,
+        tick: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<u64, StepError> {
         let begin = Instant::now();
         let when = self.when(tick);
         let sums = self.groups.kick(g, &when, model, state, &mut self.tau);
@@ -308,7 +320,14 @@ impl Asynchronous {
     }
 
     /// Measures the state of one instant and writes the books that belong to it.
-    fn measure(&mut self, tick: u64, model: &Model, state: &State, stiffness: bool, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn measure(
+        &mut self,
+        tick: u64,
+        model: &Model,
+        state: &State,
+        stiffness: bool,
+        ledger: &mut Ledger,
+    ) -> Result<(), StepError> {
         let when = self.when(tick);
         let Asynchronous { groups, copy, tau, .. } = self;
         let found = groups.measure(&when, model, state, tau, stiffness, copy);
@@ -330,7 +349,13 @@ impl Asynchronous {
     }
 
     /// The end of a window.
-    fn close_window(&mut self, tick: u64, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<u64, StepError> {
+    fn close_window(
+        &mut self,
+        tick: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<u64, StepError> {
         state.step += 1;
         self.window.1 = tick + self.window.0;
         let window = &mut self.collisions.window;
@@ -350,7 +375,13 @@ impl Asynchronous {
     }
 
     /// Leaves the state at `tick`, all events before it done.
-    fn arrive(&mut self, tick: u64, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn arrive(
+        &mut self,
+        tick: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<(), StepError> {
         self.now = tick;
         state.time = self.clock.time(tick);
         self.measure(tick, model, state, false, ledger)
@@ -380,7 +411,14 @@ impl Asynchronous {
         ledger.phases.search += begin.elapsed().as_secs_f64();
     }
 
-    fn events(&mut self, end: u64, model: &Model, state: &mut State, ledger: &mut Ledger, stop: &AtomicBool) -> Result<(u64, Reached), (u64, StepError)> {
+    fn events(
+        &mut self,
+        end: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<(u64, Reached), (u64, StepError)> {
         let mut until_look = 0;
         loop {
             let (kick, look) = (self.kicks.first(), self.looks.first());
@@ -609,6 +647,3 @@ fn read_counts(record: &Record, name: &str, to: &mut [u64]) -> Result<(), Record
         _ => Err(RecordError::Missing(name.into())),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -73,23 +73,34 @@ fn throw(options: Options, end: f64) -> Seen {
         let u = hitter.clone().map(|n| copy.x[n] - run.model.reference[n]).sum::<Vec3>() / count;
         seen.path.push((t, u, run.ledger.strain));
     }
-    println!("{:?} last {}", run.method.counters(&run.ledger), run.method.last_contact());
     seen
 }
 
 #[test]
-fn look() {
-    for (safety, share, edge_edge) in [(0.5, 0.5, true), (0.25, 0.25, true), (0.25, 0.25, false), (0.125, 0.25, true), (0.125, 0.125, true), (0.125, 0.125, false)] {
-        let begin = std::time::Instant::now();
-        let seen = throw(Options { safety, edge_edge, contact_step: ContactStep::Local(share), ..Options::default() }, 4.0);
-        println!("{safety} {share} {edge_edge} energy {:.3} % p {:.1e} l {:.1e} {:?}", 100.0 * seen.energy, seen.momentum.0, seen.momentum.1, begin.elapsed());
-        for t in [0.1, 0.2, 0.4, 1.0, 4.0] {
-            let p = seen.path.iter().find(|p| (p.0 - t).abs() < 1e-9).unwrap();
-            println!("  {t} {:.3} {:.3} {:.3}  strain {:.3}", p.1.x, p.1.y, p.1.z, p.2);
+fn a_cube_thrown_at_eighteen_keeps_energy_and_momenta() {
+    let with = |safety: f64, share: f64| Options {
+        safety,
+        contact_step: ContactStep::Local(share),
+        ..Options::default()
+    };
+    for (options, energy) in [(with(0.5, 0.5), 0.03), (with(0.25, 0.25), 0.01)] {
+        let seen = throw(options, 1.0);
+        assert!(seen.energy <= energy, "{}", seen.energy);
+        assert!(seen.momentum.0 <= 1e-12 && seen.momentum.1 <= 1e-12, "{:?}", seen.momentum);
+        // from a prototype of the method; later it is chaotic
+        for (t, u, tolerance) in [
+            (0.1, [0.189, 0.189, 0.015], 0.004),
+            (0.2, [0.332, 0.332, 0.083], 0.006),
+            (0.4, [0.39, 0.39, 0.41], 0.02),
+            (1.0, [0.18, 0.18, 1.63], 0.05),
+        ] {
+            let p = seen.path.iter().find(|p| f64::abs(p.0 - t) < 1e-9).unwrap();
+            assert!((p.1 - Vec3::from(u)).amax() <= tolerance, "{t} {}", p.1);
+            if t == 0.2 {
+                assert!((p.2 - 1.6).abs() <= 0.15, "{}", p.2);
+            }
         }
     }
-    let seen = throw(Options::paper(0.25, 0.25), 4.0);
-    println!("paper energy {:.3} % p {:.1e} l {:.1e}", 100.0 * seen.energy, seen.momentum.0, seen.momentum.1);
 }
 
 fn whole(run: &Run<Asynchronous>) -> Record {

@@ -28,8 +28,6 @@ struct Seen {
     /// Mean velocity of the left bar afterwards.
     after: f64,
     impulse: f64,
-    kicks: u64,
-    checks: u64,
     books: f64,
 }
 
@@ -63,7 +61,11 @@ fn run_bars(model: Model, options: Options, looks: u32) -> Seen {
     let method = Asynchronous::new(&model, options);
     let speed = |b: usize, _: &Vec3| if b == 0 { 0.1 * Vec3::x() } else { -0.1 * Vec3::x() };
     let mut run = Run::with(model, method, speed);
-    let tips = ["xmax", "xmin"].iter().enumerate().map(|(b, s)| run.model.bodies[b].node_set(s).unwrap()).collect::<Vec<_>>();
+    let tips = ["xmax", "xmin"]
+        .iter()
+        .enumerate()
+        .map(|(b, s)| run.model.bodies[b].node_set(s).unwrap())
+        .collect::<Vec<_>>();
     let mut seen = Seen::default();
     let mut copy = run.state.clone();
     let mut at_25 = 0.0;
@@ -74,7 +76,8 @@ fn run_bars(model: Model, options: Options, looks: u32) -> Seen {
         run.until(t).unwrap();
         run.method.synchronise(&run.model, &run.state, &mut copy);
         for (b, sign) in [(0, -1.0), (1, 1.0)] {
-            let u: f64 = tips[b].iter().map(|&n| copy.x[n as usize].x - run.model.reference[n as usize].x).sum();
+            let u: f64 =
+                tips[b].iter().map(|&n| copy.x[n as usize].x - run.model.reference[n as usize].x).sum();
             let u = u / tips[b].len() as f64;
             let exact = if t <= 20.0 { 0.0 } else { sign * 0.1 * (t - 20.0) };
             seen.tip = seen.tip.max((u - exact).abs());
@@ -99,8 +102,6 @@ fn run_bars(model: Model, options: Options, looks: u32) -> Seen {
     seen.last = run.method.last_contact();
     seen.penetration = run.ledger.penetration_max;
     seen.impulse = -run.method.impulse_between(0, 1).x;
-    let counters = run.method.counters(&run.ledger);
-    (seen.kicks, seen.checks) = (counters.element_kicks, counters.contact_checks);
     seen
 }
 
@@ -108,55 +109,85 @@ fn smallest(share: f64) -> Options {
     Options { contact_step: ContactStep::Smallest(share), ..Options::default() }
 }
 
-fn explore(name: &str, seen: &Seen) {
-    println!(
-        "{name}: tip {:.3} rest {:.4} last {:.2} after {:.4} energy {:.4} % pen {:.4} lateral {:.3} p {:.1e} books {:.4} kicks {} checks {} imp {:.4}",
-        seen.tip, seen.resting, seen.last, seen.after, 100.0 * seen.energy, seen.penetration, seen.lateral, seen.momentum, seen.books, seen.kicks, seen.checks, seen.impulse
-    );
+/// n, share of the critical step, and what a prototype of the method found: tip, energy error, mean velocity afterwards.
+/// They are chaotic in detail: 30 %.
+#[test]
+fn in_one_dimension_the_bars_do_what_a_prototype_did() {
+    for (n, safety, tip, energy, after) in [
+        (4, 0.5, 0.157, 0.0073, -0.0959),
+        (8, 0.5, 0.103, 0.0028, -0.0974),
+        (16, 0.5, 0.072, 0.0014, -0.0982),
+        (8, 0.25, 0.106, 0.0007, -0.0973),
+    ] {
+        let seen = run_bars(bars(n, false), Options { safety, ..smallest(1.0) }, 1000);
+        assert!((seen.tip / tip - 1.0).abs() <= 0.3 && (seen.energy / energy - 1.0).abs() <= 0.3, "{seen:?}");
+        assert!((seen.after - after).abs() <= 5e-4 && (seen.last - 20.15).abs() <= 0.3, "{seen:?}");
+        assert!(seen.resting <= 0.012 && seen.penetration <= 0.018 && seen.momentum <= 1e-14, "{seen:?}");
+        assert!(seen.books <= 1.3 * energy && (seen.impulse - 2.0).abs() <= 0.05, "{seen:?}");
+    }
+    let synchronous = run_bars(bars(8, false), Options::synchronous(0.5), 1000);
+    assert!(synchronous.energy <= 0.0022 && (synchronous.tip / 0.110 - 1.0).abs() <= 0.3, "{synchronous:?}");
 }
 
+/// Between the ends of the intervals its kicks stand for, a node knows its velocity only from a force that is older, and
+/// the error has a sign. The paper's own phase and velocities are off as well.
 #[test]
-fn table() {
-    for (n, safety, share) in [(4, 0.5, 1.0), (8, 0.5, 1.0), (16, 0.5, 1.0), (8, 0.25, 1.0), (8, 0.5, 0.732)] {
-        explore(&format!("default {n} {safety} {share}"), &run_bars(bars(n, false), Options { safety, ..smallest(share) }, 1000));
-    }
+fn nodes_that_look_out_of_step_gain_energy() {
+    let in_step = run_bars(bars(8, false), smallest(1.0), 200);
+    assert!(in_step.energy <= 0.004, "{in_step:?}");
+    let out_of_step = run_bars(bars(8, false), smallest(0.732), 200);
     let raw = Options { contact_velocity: ContactVelocity::Raw, ..smallest(0.732) };
-    explore("raw", &run_bars(bars(8, false), raw, 1000));
-    let free = Options { steps: Steps::Free, ..smallest(1.0) };
-    explore("free", &run_bars(bars(8, false), free, 1000));
-    let literal = Options { phase: Phase::Paper, contact_velocity: ContactVelocity::Raw, ..free };
-    explore("literal", &run_bars(bars(8, false), literal, 1000));
-    explore("literal .139", &run_bars(bars(8, false), Options { safety: 0.139, ..literal }, 1000));
-    explore("verlet", &run_bars(bars(8, false), Options::synchronous(0.5), 1000));
-    explore("paper", &run_bars(bars(8, false), Options::paper(0.139, 0.75), 1000));
-    for n in 2..=4 {
-        let begin = std::time::Instant::now();
-        explore(&format!("hex {n}"), &run_bars(bars(n, true), Options::default(), 200));
-        println!("{:?}", begin.elapsed());
-    }
-    explore("hex 3 .25", &run_bars(bars(3, true), Options { safety: 0.25, ..Options::default() }, 200));
-    explore("hex 3 raw", &run_bars(bars(3, true), Options { contact_velocity: ContactVelocity::Raw, ..Options::default() }, 200));
-}
-
-#[test]
-fn shares() {
-    for share in [0.1, 0.25, 0.5, 0.6, 0.7, 0.732, 0.75, 0.8, 0.9, 0.99, 1.0, 1.01, 1.1, 1.3, 2.0] {
-        explore(&format!("share {share}"), &run_bars(bars(8, false), smallest(share), 200));
-    }
-    for share in [0.25, 0.5, 0.732, 0.9, 1.0] {
-        explore(&format!("raw share {share}"), &run_bars(bars(8, false), Options { contact_velocity: ContactVelocity::Raw, ..smallest(share) }, 200));
-    }
-    for share in [0.25, 0.5, 0.732, 0.9, 1.0] {
-        explore(&format!("sync share {share}"), &run_bars(bars(8, false), Options { contact_step: ContactStep::Smallest(share), ..Options::synchronous(0.5) }, 200));
+    let literal = Options {
+        steps: Steps::Free,
+        phase: Phase::Paper,
+        contact_velocity: ContactVelocity::Raw,
+        ..smallest(1.0)
+    };
+    for seen in [out_of_step, run_bars(bars(8, false), raw, 200), run_bars(bars(8, false), literal, 200)] {
+        assert!(seen.energy >= 0.03 && seen.momentum <= 1e-14, "{seen:?}");
     }
 }
 
+/// Hexes whose meshes do not match. Bounds from the same prototype, n = 4 with twice as many looks.
 #[test]
-fn hexes() {
-    for n in 2..=4 {
-        for (a, b) in [(0.5, 0.5), (0.25, 0.25), (0.25, 0.5), (0.5, 0.25), (0.5, 0.4)] {
-            explore(&format!("hex {n} {a} {b}"), &run_bars(bars(n, true), Options { safety: a, contact_step: ContactStep::Local(b), ..Options::default() }, 200));
-        }
-        explore(&format!("hex {n} synchronous"), &run_bars(bars(n, true), Options::synchronous(0.5), 200));
+fn bars_of_hexes_part_in_time_and_keep_their_energy() {
+    let share = |share: f64| Options { contact_step: ContactStep::Local(share), ..Options::default() };
+    for (n, options, energy, [tip, resting, penetration]) in [
+        (2, share(0.5), 0.01, [0.35, 0.05, 0.25]),
+        (3, share(0.5), 0.01, [0.28, 0.04, 0.20]),
+        (3, Options { safety: 0.25, ..share(0.5) }, 0.005, [0.28, 0.04, 0.20]),
+        (4, share(0.25), 0.01, [0.25, 0.03, 0.15]),
+    ] {
+        let seen = run_bars(bars(n, true), options, 200);
+        assert!(seen.energy <= energy && seen.books <= energy && seen.momentum <= 1e-12, "{n} {seen:?}");
+        assert!(
+            seen.tip <= tip && seen.resting <= resting && seen.penetration <= penetration,
+            "{n} {seen:?}"
+        );
+        assert!((19.5..=21.7).contains(&seen.last) && seen.lateral <= 0.2, "{n} {seen:?}");
+    }
+}
+
+/// Kicks of all elements until T = 50, from steps that are the shortest edges: ⌊T/h + ½⌋ each.
+#[test]
+fn steps_of_their_own_spare_kicks_and_the_more_the_finer_the_mesh() {
+    let ratios = [
+        (1, 1.06, 1.06),
+        (2, 1.40, 1.00),
+        (3, 1.78, 1.16),
+        (4, 2.13, 1.76),
+        (5, 2.45, 1.80),
+        (6, 2.76, 1.83),
+    ];
+    for (n, to_free, to_classes) in ratios {
+        let model = bars(n, true);
+        let kicks = |steps: Steps| {
+            let method = Asynchronous::new(&model, Options { steps, ..Options::default() });
+            method.steps().iter().map(|(h, count)| count * (50.0 / h + 0.5).floor() as u64).sum::<u64>()
+                as f64
+        };
+        let synchronous = kicks(Steps::Synchronous);
+        assert!((synchronous / kicks(Steps::Free) / to_free - 1.0).abs() <= 0.01, "{n}");
+        assert!((synchronous / kicks(Steps::Classes) / to_classes - 1.0).abs() <= 0.01, "{n}");
     }
 }

@@ -105,7 +105,9 @@ fn everybody_is_kicked_as_often_as_his_step_says() {
             let times = |h: f64| {
                 let h = (h / tick).round() as u64;
                 match phase {
-                    Phase::Centred => (end + h / 2 - (h + 1) % 2 + h % 2).div_ceil(h).min((end + h - 1 - h / 2) / h),
+                    Phase::Centred => {
+                        (end + h / 2 - (h + 1) % 2 + h % 2).div_ceil(h).min((end + h - 1 - h / 2) / h)
+                    }
                     Phase::Paper => end.div_ceil(h),
                 }
             };
@@ -132,7 +134,10 @@ fn with_classes_the_energy_stays_and_its_error_falls_with_the_square_of_the_step
         errors.push(most);
     }
     println!("energy errors {errors:?}");
-    assert!(errors[0] <= 0.05 && errors[1] <= 0.35 * errors[0] && errors[2] <= 0.35 * errors[1], "{errors:?}");
+    assert!(
+        errors[0] <= 0.05 && errors[1] <= 0.35 * errors[0] && errors[2] <= 0.35 * errors[1],
+        "{errors:?}"
+    );
 }
 
 /// Back and forth: at a common multiple of all steps the synchronised velocity is the raw one, and the scheme is its own
@@ -183,7 +188,9 @@ fn free_spinning_bodies_keep_their_momenta_at_steps_of_their_own() {
         let method = Asynchronous::new(&model, Options { steps, safety, ..Options::default() });
         assert!(method.steps().len() >= 2);
         let v = |_: usize, x: &Vec3| {
-            Vec3::new(0.1, 0.2, -0.3) + Vec3::new(0.3, -0.2, 0.5).cross(x) + 0.05 * Vec3::new(x.y, x.x * x.z, 0.0)
+            Vec3::new(0.1, 0.2, -0.3)
+                + Vec3::new(0.3, -0.2, 0.5).cross(x)
+                + 0.05 * Vec3::new(x.y, x.x * x.z, 0.0)
         };
         let mut run = Run::with(model, method, v);
         let momenta = |run: &Run<Asynchronous>| {
@@ -213,7 +220,8 @@ fn loaded(threads: usize, looks: u32, restart: bool, safety: f64) -> (Record, f6
             let (hexes, tets) = (block([16, 8, 8], CellKind::Hex8), block([9, 6, 6], CellKind::Tet4));
             let gravity = Vec3::new(0.0, 0.01, -0.03);
             let a = builder.body(BodySpec { gravity, ..body::<Hex8, _>("hexes", hexes.clone(), law, 1.0) });
-            let b = builder.body(BodySpec { damping: 0.2, ..body::<Tet4, _>("tets", tets.clone(), law, 1.0) });
+            let b =
+                builder.body(BodySpec { damping: 0.2, ..body::<Tet4, _>("tets", tets.clone(), law, 1.0) });
             let ramp = || Table::new(vec![(0.0, 0.0), (0.3, 1.0)]).unwrap();
             builder.pressure(a, &hexes.side_sets["xmax"], 0.1, ramp());
             builder.traction(b, &tets.side_sets["zmax"], Vec3::new(0.05, 0.02, 0.1), ramp());
@@ -272,7 +280,10 @@ fn threads_looks_and_stops_change_not_one_bit() {
 fn the_books_of_loads_and_supports_close_as_steps_get_shorter() {
     let errors = [0.5, 0.25, 0.125].map(|safety| loaded(2, 1, false, safety).1);
     // a support that starts and stops with a jerk is booked to first order
-    assert!(errors[0] <= 0.002 && errors[1] <= 0.5 * errors[0] && errors[2] <= 0.25 * errors[0], "{errors:?}");
+    assert!(
+        errors[0] <= 0.002 && errors[1] <= 0.5 * errors[0] && errors[2] <= 0.25 * errors[0],
+        "{errors:?}"
+    );
 }
 
 /// A block under gravity on supports: what it weighs is what they bear, whatever the step.

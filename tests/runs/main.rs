@@ -1,5 +1,8 @@
 //! Claims about whole runs, one file each.
 
+mod asynchronous_assembly;
+mod asynchronous_bars;
+mod asynchronous_blocks;
 mod asynchronous_kicks;
 mod automatic_step_follows_stiffening;
 mod common;

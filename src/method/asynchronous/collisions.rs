@@ -19,12 +19,12 @@
 //!
 //! **Order.** Nodes by their number, targets of a node by theirs, each seeing the velocities the one before has left.
 
+use super::super::response::{self, Impact};
 use super::clock::TICKS_OF_CLASSES;
 use super::edges::Edges;
 use super::groups::{FREE, Groups, When};
-use super::{Options, Steps};
 use super::targets::{Target, Targets};
-use super::super::response::{self, Impact};
+use super::{Options, Steps};
 use crate::contact::cells::Cells;
 use crate::contact::obstacle::Pose;
 use crate::contact::octree::Aabb;
@@ -200,7 +200,9 @@ impl Collisions {
         sizes.sort_unstable_by(f64::total_cmp);
         let size = sizes.get(sizes.len() / 2).copied().unwrap_or(1.0);
         let bodies = scene.bodies.len();
-        let meet = (0..bodies * bodies).map(|i| scene.may_meet((i / bodies) as u32, (i % bodies) as u32)).collect::<Vec<_>>();
+        let meet = (0..bodies * bodies)
+            .map(|i| scene.may_meet((i / bodies) as u32, (i % bodies) as u32))
+            .collect::<Vec<_>>();
         let contactor = |&node: &u32| {
             let n = node as usize;
             let body = scene.node_body[n];
@@ -352,7 +354,14 @@ impl Collisions {
     }
 
     /// If the contactor is in the target: bounces if it goes deeper, and tells the side it came through.
-    fn try_target(&mut self, i: usize, target: &Target, y: &Vec3, known: Option<u8>, hands: &mut Hands) -> Option<u8> {
+    fn try_target(
+        &mut self,
+        i: usize,
+        target: &Target,
+        y: &Vec3,
+        known: Option<u8>,
+        hands: &mut Hands,
+    ) -> Option<u8> {
         let contactor = self.contactors[i];
         let motion = hands.motion();
         let normal = || self.targets.node_normal(&self.scene, contactor.node, &motion);
@@ -422,7 +431,14 @@ impl Collisions {
     }
 
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
-    pub fn apply(&mut self, pair: &Pair, nodes: &[u32], impact: &Impact, bodies: [u32; 2], hands: &mut Hands) {
+    pub fn apply(
+        &mut self,
+        pair: &Pair,
+        nodes: &[u32],
+        impact: &Impact,
+        bodies: [u32; 2],
+        hands: &mut Hands,
+    ) {
         let j = impact.impulse();
         let (tick, clock) = (hands.when.tick, hands.when.clock);
         let State { x, v, .. } = &mut *hands.state;

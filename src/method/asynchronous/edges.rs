@@ -8,8 +8,8 @@
 //! Only edges at which the surface bends can be the first to touch. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
-use super::collisions::{Collisions, Contactor, Hands, Local, Motion};
 use super::super::response;
+use super::collisions::{Collisions, Contactor, Hands, Local, Motion};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
@@ -50,7 +50,8 @@ impl Edges {
     /// Edges of bodies that may touch, each as often as the quicker of its nodes.
     pub fn new(model: &Model, scene: &Scene, contactors: &[Contactor], size: f64) -> Edges {
         let nodes = model.reference.len();
-        let step_of = |n: u32| contactors.binary_search_by_key(&n, |c| c.node).ok().map(|i| contactors[i].step());
+        let step_of =
+            |n: u32| contactors.binary_search_by_key(&n, |c| c.node).ok().map(|i| contactors[i].step());
         let at = |n: u32| model.reference[n as usize];
         let bends = |facets: [u32; 2]| {
             let [p, q] = facets.map(|f| facet_normal(scene, f, at));
@@ -64,7 +65,14 @@ impl Edges {
             }
             if let [Some(a), Some(b)] = edge.nodes.map(step_of) {
                 let step = a.min(b);
-                list.push(EdgeOf { nodes: edge.nodes, facets: edge.facets, body: edge.body, edge: e as u32, step, next: 0 });
+                list.push(EdgeOf {
+                    nodes: edge.nodes,
+                    facets: edge.facets,
+                    body: edge.body,
+                    edge: e as u32,
+                    step,
+                    next: 0,
+                });
             }
         }
         Edges { list, cells: Cells::new([0.0; 3], 1.5 * size, 0.0), found: Vec::with_capacity(64) }
@@ -96,7 +104,9 @@ impl Edges {
             if mine.body == other.body && collisions.scene.excludes_edge_edge(mine.edge, other.edge, false) {
                 continue;
             }
-            let Some(mut pair) = crossing(&mine, &other, &collisions.scene, &hands.motion()) else { continue };
+            let Some(mut pair) = crossing(&mine, &other, &collisions.scene, &hands.motion()) else {
+                continue;
+            };
             collisions.window.penetration = collisions.window.penetration.max(-pair.gap);
             let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
             let law = hands.model.contact.law(mine.body, other.body);
@@ -138,7 +148,8 @@ fn facet_normal(scene: &Scene, facet: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
 fn crossing(a: &EdgeOf, b: &EdgeOf, scene: &Scene, motion: &Motion) -> Option<Pair> {
     let ([a0, a1], [b0, b1]) = (a.nodes.map(|n| motion.at(n)), b.nodes.map(|n| motion.at(n)));
     let (s, t, n) = nearest(&a0, &a1, &b0, &b1)?;
-    let mean = |edge: &EdgeOf| edge.facets.iter().map(|&f| facet_normal(scene, f, |n| motion.at(n))).sum::<Vec3>();
+    let mean =
+        |edge: &EdgeOf| edge.facets.iter().map(|&f| facet_normal(scene, f, |n| motion.at(n))).sum::<Vec3>();
     let out = mean(b);
     let n = if n.dot(&out) > 0.0 { n } else { -n };
     if n.dot(&out) <= 0.0 || n.dot(&mean(a)) >= 0.0 {

@@ -178,8 +178,12 @@ impl Group {
             let patches = block.patches_of(ids, &model.reference);
             let memory = block.state_per_element() as u32;
             for patch in 0..patches.len() {
-                let task =
-                    Task { block: b as u32, patches: group.patches.len() as u32, patch: patch as u32, memory };
+                let task = Task {
+                    block: b as u32,
+                    patches: group.patches.len() as u32,
+                    patch: patch as u32,
+                    memory,
+                };
                 group.tasks.push(task);
                 group.stride = group.stride.max(patches.nodes(patch).len());
                 group.memory_stride = group.memory_stride.max(patches.range(patch).len() * memory as usize);
@@ -273,7 +277,8 @@ impl Group {
         }
         let mut places = self.memory.iter();
         for (task, old) in tasks.iter().zip(old.chunks_exact_mut(*memory_stride)) {
-            let (n, range) = (task.memory as usize, patches[task.patches as usize].range(task.patch as usize));
+            let (n, range) =
+                (task.memory as usize, patches[task.patches as usize].range(task.patch as usize));
             if n > 0 {
                 for (to, &(patch, first)) in old.chunks_exact_mut(n).take(range.len()).zip(&mut places) {
                     to.copy_from_slice(&memory[patch as usize][first as usize..first as usize + n]);
@@ -563,7 +568,14 @@ impl Groups {
 
     /// Drifts the nodes of a group to `tick` and kicks them. Nothing but the drift is done if a potential fails; then
     /// the smallest det F comes back.
-    pub fn kick(&mut self, g: usize, when: &When, model: &Model, state: &mut State, tau: &mut [u64]) -> Result<Sums, f64> {
+    pub fn kick(
+        &mut self,
+        g: usize,
+        when: &When,
+        model: &Model,
+        state: &mut State,
+        tau: &mut [u64],
+    ) -> Result<Sums, f64> {
         let When { tick, ref clock, .. } = *when;
         let Groups { list, fixed, support, work, .. } = self;
         let group = &mut list[g];
@@ -645,7 +657,15 @@ impl Groups {
 
     /// Positions and velocities of all nodes at `tick` into `x` and `v`, and what they amount to. Nothing of the motion
     /// is touched.
-    pub fn measure(&mut self, when: &When, model: &Model, state: &State, tau: &[u64], stiffness: bool, out: &mut Synchronised) -> Measured {
+    pub fn measure(
+        &mut self,
+        when: &When,
+        model: &Model,
+        state: &State,
+        tau: &[u64],
+        stiffness: bool,
+        out: &mut Synchronised,
+    ) -> Measured {
         let When { tick, phase, ref clock } = *when;
         out.tick = tick;
         let time = clock.time(tick);
@@ -700,7 +720,13 @@ impl Groups {
             if !fixed.plain || loads[n] != Vec3::zeros() {
                 let body = fixed.body[n] as usize;
                 // drag is part of the outer impulse and has an account of its own
-                let drag = self_drag(list, &self.of_node[self.first[n] as usize..self.first[n + 1] as usize], tick, phase, clock) * work.drag[body];
+                let drag = self_drag(
+                    list,
+                    &self.of_node[self.first[n] as usize..self.first[n + 1] as usize],
+                    tick,
+                    phase,
+                    clock,
+                ) * work.drag[body];
                 let slowed = drag * state.v[n];
                 all.sums.damping -= slowed.dot(&mean);
                 all.sums.external += (outer[n] - slowed).dot(&mean);
@@ -721,7 +747,11 @@ impl Groups {
 
 /// `Σ (c − t) m_i` of a node [kg s].
 fn self_drag(list: &[Group], mine: &[(u32, u32)], tick: u64, phase: Phase, clock: &Clock) -> f64 {
-    mine.iter().map(|&(g, i)| Groups::excess(&list[g as usize], tick, phase, clock) * list[g as usize].share[i as usize]).sum()
+    mine.iter()
+        .map(|&(g, i)| {
+            Groups::excess(&list[g as usize], tick, phase, clock) * list[g as usize].share[i as usize]
+        })
+        .sum()
 }
 
 /// An instant, and how kicks lie around it.

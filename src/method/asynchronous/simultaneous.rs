@@ -156,14 +156,23 @@ mod tests {
             let (mut pairs, inv_mass, v) = scene(&mut seed, 3);
             // two more pairs between the nodes of the others
             pairs.push(Pair::node_element(0, 7, [6, 7, 8, 9], [0.25; 4], vector(&mut seed).normalize(), 0.0));
-            pairs.push(Pair::node_element(5, 8, [11, 2, 3, 4], [0.25; 4], vector(&mut seed).normalize(), 0.0));
+            pairs.push(Pair::node_element(
+                5,
+                8,
+                [11, 2, 3, 4],
+                [0.25; 4],
+                vector(&mut seed).normalize(),
+                0.0,
+            ));
             let closing: Vec<Pair> =
                 pairs.into_iter().filter(|p| p.normal.dot(&p.relative_velocity(&v)) < 0.0).collect();
             let twice: Vec<Pair> = closing.iter().chain(&closing).copied().collect();
             let (mut once, mut doubled) = (v.clone(), v.clone());
             answer(&closing, 1.0, false, &inv_mass, &mut once);
             answer(&twice, 1.0, false, &inv_mass, &mut doubled);
-            let energy = |v: &[Vec3]| v.iter().zip(&inv_mass).map(|(v, w)| 0.5 * v.norm_squared() / w[(0, 0)]).sum::<f64>();
+            let energy = |v: &[Vec3]| {
+                v.iter().zip(&inv_mass).map(|(v, w)| 0.5 * v.norm_squared() / w[(0, 0)]).sum::<f64>()
+            };
             let momentum = |v: &[Vec3]| v.iter().zip(&inv_mass).map(|(v, w)| v / w[(0, 0)]).sum::<Vec3>();
             assert!((energy(&once) / energy(&v) - 1.0).abs() <= 1e-11);
             assert!((momentum(&once) - momentum(&v)).norm() <= 1e-12);

@@ -85,9 +85,7 @@ fn exact(block: &dyn Block, element: usize, nodes: usize, reference: &[Vec3]) ->
     let mut mass = vec![0.0; nodes * nodes];
     block.consistent_mass(element, reference, &mut mass);
     let root: Vec<f64> = mass.chunks_exact(nodes).map(|row| 1.0 / row.iter().sum::<f64>().sqrt()).collect();
-    let a = DMatrix::from_fn(n, n, |i, j| {
-        0.5 * (k[i * n + j] + k[j * n + i]) * root[i / 3] * root[j / 3]
-    });
+    let a = DMatrix::from_fn(n, n, |i, j| 0.5 * (k[i * n + j] + k[j * n + i]) * root[i / 3] * root[j / 3]);
     2.0 / a.symmetric_eigenvalues().max().sqrt()
 }
 
@@ -106,7 +104,9 @@ pub fn choose(
     let tick = h0 / if how == Steps::Free { TICKS_OF_FREE_STEPS } else { TICKS_OF_CLASSES } as f64;
     let ticks = |critical: f64| match how {
         // ratios like 2 must not fail by round-off
-        Steps::Classes => TICKS_OF_CLASSES << (critical / least * (1.0 + SAME)).log2().floor().clamp(0.0, 30.0) as u32,
+        Steps::Classes => {
+            TICKS_OF_CLASSES << (critical / least * (1.0 + SAME)).log2().floor().clamp(0.0, 30.0) as u32
+        }
         Steps::Free => ((safety * critical / tick) * (1.0 + SAME)).floor().clamp(1.0, 1e15) as u64,
         Steps::Synchronous => TICKS_OF_CLASSES,
     };

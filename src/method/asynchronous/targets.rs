@@ -13,9 +13,9 @@
 use super::collisions::Motion;
 use crate::contact::scene::{FacetKind, Lists, Scene};
 use crate::math::Vec3;
+use crate::mesh::CellKind;
 use crate::mesh::shape_functions;
 use crate::mesh::surface::Surface;
-use crate::mesh::CellKind;
 use crate::model::Model;
 
 /// A face counts if its normal is against that of the node by more than this.
@@ -86,7 +86,9 @@ impl Targets {
             let surface = Surface::of(&body.mesh);
             let from = list.len();
             // facets stand in the order of their sides, so those of one cell are together
-            for facets in surface.facets.chunk_by(|p, q| (p.side.cells, p.side.cell) == (q.side.cells, q.side.cell)) {
+            for facets in
+                surface.facets.chunk_by(|p, q| (p.side.cells, p.side.cell) == (q.side.cells, q.side.cell))
+            {
                 let side = facets[0].side;
                 let cells = &body.mesh.cells[side.cells as usize];
                 let cell = cells.cell(side.cell as usize);
@@ -107,7 +109,8 @@ impl Targets {
             }
         }
         let nodes = model.reference.len();
-        let reference = |n: u32| if (n as usize) < nodes { model.reference[n as usize] } else { Vec3::zeros() };
+        let reference =
+            |n: u32| if (n as usize) < nodes { model.reference[n as usize] } else { Vec3::zeros() };
         let reference_normal = (0..nodes as u32).map(|n| normal_of(scene, n, reference)).collect();
         Targets { list, ring: Lists::of(nodes, ring), reference_normal, still }
     }
@@ -127,7 +130,15 @@ impl Targets {
 
     /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last
     /// seen in it.
-    pub fn find(&self, target: &Target, y: &Vec3, normal: impl FnOnce() -> Vec3, known: Option<u8>, model: &Model, motion: &Motion) -> Option<Inside> {
+    pub fn find(
+        &self,
+        target: &Target,
+        y: &Vec3,
+        normal: impl FnOnce() -> Vec3,
+        known: Option<u8>,
+        model: &Model,
+        motion: &Motion,
+    ) -> Option<Inside> {
         let count = target.kind.nodes();
         let mut x = [Vec3::zeros(); 8];
         let (mut lo, mut hi) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
@@ -159,7 +170,10 @@ impl Targets {
             let (on, behind, now) = face_point(target.kind, x, xi, side);
             let n = if target.still {
                 let mut reference = [Vec3::zeros(); 8];
-                reference.iter_mut().zip(target.nodes()).for_each(|(to, &k)| *to = model.reference[k as usize]);
+                reference
+                    .iter_mut()
+                    .zip(target.nodes())
+                    .for_each(|(to, &k)| *to = model.reference[k as usize]);
                 face_point(target.kind, &reference[..count], xi, side).2
             } else {
                 now
