@@ -20,6 +20,7 @@
 //! | `groups`      | kicks, and the synchronised state that is looked at           |
 //! | `targets`     | which element a node is in, and through which face it came    |
 //! | `edges`       | edges that have crossed                                       |
+//! | `obstacles`   | nodes behind rigid surfaces                                   |
 //! | `collisions`  | collision kicks and their books                               |
 //! | `simultaneous`| all contacts of one instant at once, to compare with          |
 //!
@@ -36,6 +37,7 @@ mod clock;
 mod collisions;
 mod edges;
 mod groups;
+mod obstacles;
 mod queue;
 pub mod simultaneous;
 mod steps;

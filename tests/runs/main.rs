@@ -4,6 +4,7 @@ mod asynchronous_assembly;
 mod asynchronous_bars;
 mod asynchronous_blocks;
 mod asynchronous_kicks;
+mod asynchronous_touches;
 mod automatic_step_follows_stiffening;
 mod common;
 mod failures_name_the_place;

@@ -23,17 +23,16 @@ use super::super::response::{self, Impact};
 use super::clock::TICKS_OF_CLASSES;
 use super::edges::Edges;
 use super::groups::{FREE, Groups, When};
+use super::obstacles::Obstacles;
 use super::targets::{Target, Targets};
 use super::{Options, Steps};
 use crate::contact::cells::Cells;
-use crate::contact::obstacle::Pose;
 use crate::contact::octree::Aabb;
-use crate::contact::pair::{Outer, Pair};
+use crate::contact::pair::Pair;
 use crate::contact::scene::Scene;
 use crate::contact::search::NodeSearch;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::CellKind;
-use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Model, State};
 
@@ -155,7 +154,8 @@ pub struct Collisions {
     until: u64,
     cap_squared: f64,
     found: Vec<u32>,
-    planes: Vec<(usize, Vec3, Vec3)>,
+    obstacles: Obstacles,
+    pairs: Vec<(u32, Pair)>,
     pub tally: Tally,
     pub window: Window,
     /// Impulse of contact on each node since the start [N s].
@@ -232,12 +232,7 @@ impl Collisions {
         let mut contactors: Vec<Contactor> = scene.slots.iter().filter_map(contactor).collect();
         contactors.retain(|c| touches(c.body));
         contactors.sort_unstable_by_key(|c| c.node);
-        let planes = (model.contact.obstacles.iter().enumerate())
-            .filter_map(|(i, o)| match o.shape {
-                ObstacleShape::Plane { point, normal } => Some((i, point, normal.normalize())),
-                _ => None,
-            })
-            .collect();
+        let obstacles = Obstacles::new(model, &scene, size);
         Collisions {
             cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
             room: ROOM * size,
@@ -250,7 +245,8 @@ impl Collisions {
             targets,
             scene,
             found: Vec::with_capacity(256),
-            planes,
+            obstacles,
+            pairs: Vec::with_capacity(16),
             tally: Tally::default(),
             window: Window::default(),
             received: vec![Vec3::zeros(); model.reference.len()],
@@ -338,8 +334,8 @@ impl Collisions {
         }
         self.found = found;
         self.contactors[i].known = known;
-        if !self.planes.is_empty() {
-            self.try_planes(i, &y, hands);
+        if !self.obstacles.is_empty() {
+            self.try_obstacles(i, &y, hands);
         }
         let contactor = &mut self.contactors[i];
         let mut step = contactor.step;
@@ -399,35 +395,28 @@ impl Collisions {
         }
     }
 
-    fn try_planes(&mut self, i: usize, y: &Vec3, hands: &mut Hands) {
+    fn try_obstacles(&mut self, i: usize, y: &Vec3, hands: &mut Hands) {
         let contactor = self.contactors[i];
-        let soft = hands.model.bodies.len();
-        let time = hands.when.clock.time(hands.when.tick);
-        for p in 0..self.planes.len() {
-            let (obstacle, point, normal) = self.planes[p];
-            let body = (soft + obstacle) as u32;
-            if !self.meet[contactor.body as usize * self.bodies + body as usize] {
-                continue;
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.clear();
+        let (meet, bodies) = (&self.meet, self.bodies);
+        self.obstacles.find(contactor.node, y, hands.model, &self.scene, &hands.motion(), |body, pair| {
+            if meet[contactor.body as usize * bodies + body as usize] {
+                pairs.push((body, pair));
             }
-            let pose: Pose = hands.model.contact.obstacles[obstacle].pose(time);
-            let (n, on) = (pose.turn * normal, pose.place(&point));
-            let depth = n.dot(&(on - y));
-            if depth < 0.0 {
-                continue;
-            }
-            self.window.penetration = self.window.penetration.max(depth);
-            let foot = y + depth * n;
-            let outer = Outer { position: foot, velocity: pose.velocity_at(&foot) };
-            let mut pair = Pair::node_obstacle(0, p as u32, outer, n).with_gap(-depth);
-            let law = hands.model.contact.law(contactor.body, body);
+        });
+        for (body, pair) in &mut pairs {
+            self.window.penetration = self.window.penetration.max(-pair.gap);
+            let law = hands.model.contact.law(contactor.body, *body);
             (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
             let nodes = [contactor.node];
             let mut local = Local::of(&nodes, self.velocity, hands);
-            if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
+            if let Some(impact) = response::bounce(pair, 0.0, &local.inv_mass, &mut local.v) {
                 self.carried(i);
-                self.apply(&pair, &nodes, &impact, [contactor.body, body], hands);
+                self.apply(pair, &nodes, &impact, [contactor.body, *body], hands);
             }
         }
+        self.pairs = pairs;
     }
 
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
