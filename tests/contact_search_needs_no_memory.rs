@@ -53,7 +53,5 @@ fn allocations(threads: usize) -> u64 {
 #[test]
 fn a_steady_search_allocates_nothing() {
     assert_eq!(allocations(1), 0);
-    // Two threads may start a work-stealing queue or grow one.
-    let two = allocations(2);
-    assert!(two <= 16, "{two} allocations in 40 steps");
+    assert_eq!(allocations(2), 0);
 }

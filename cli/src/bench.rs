@@ -1,6 +1,7 @@
 //! `carom bench`: the benchmarks, as ratios and absolute figures.
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
+use carom::cases::bench::search::Figure;
 use carom::cases::bench::{Measurement, force, machine, search};
 use clap::Args;
 use std::io::{self, Write};
@@ -58,8 +59,11 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
                 let pool = carom::run::pool(threads).map_err(io::Error::other)?;
                 let mut found = Vec::new();
                 pool.install(|| search::measure(scene, &mut |m| found.push(m))).map_err(io::Error::other)?;
-                for measurement in &found {
-                    written = written.and_then(|()| print_search(args, measurement, out));
+                for figure in &found {
+                    written = written.and_then(|()| match figure {
+                        Figure::Steps(m) => print_search(args, m, out),
+                        Figure::Plain(m) => print(args, m, out),
+                    });
                 }
                 written?;
             }
@@ -121,8 +125,10 @@ fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<
     let name = format!("{}/{}", m.bench, m.case);
     let (value, unit) = match m.unit {
         "elements/s" => (m.value / 1e6, "million elements/s"),
+        "queries/s" => (m.value / 1e6, "million queries/s"),
         "flop/s" => (m.value / 1e9, "Gflop/s"),
-        _ => (m.value / 1e9, "GB/s"),
+        "bytes/s" => (m.value / 1e9, "GB/s"),
+        unit => (m.value, unit),
     };
     write!(
         out,

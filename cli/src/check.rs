@@ -3,6 +3,7 @@
 use crate::exit::{BAD_INPUT, Failure, Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::duration;
+use carom::deck::surfaces::Surfaces;
 use carom::deck::{self, Loaded, spec};
 use carom::mesh::surface::Surface;
 use carom::model::forces::Forces;
@@ -43,23 +44,29 @@ fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Resul
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
     for (name, body) in &spec.body.0 {
-        if let Some(at) = model.bodies.iter().find(|b| b.name == *name) {
+        if let (spec::AnyBody::Deformable(body), Some(at)) =
+            (body, model.bodies.iter().find(|b| b.name == *name))
+        {
             describe(model, at, body, text)?;
         }
+    }
+    if let Some(surfaces) = &loaded.surfaces {
+        touching(surfaces, model, text)?;
     }
     let held = model.restraints.held.len();
     writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;
 
     let stable = model.stable_step();
-    let dt = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(spec::SAFETY) * stable);
+    let dt = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(spec.method.safety()) * stable);
     let steps = (case.end / dt).ceil();
     writeln!(text, "largest stable step {stable:.4e} s; step {dt:.4e} s, {steps:.0} steps to the end")?;
     let one = step_time(model);
     writeln!(
         text,
-        "cost {:.3e} element updates, about {} on {threads} threads, output aside",
+        "cost {:.3e} element updates, about {} on {threads} threads, output{} aside",
         steps * model.elements() as f64,
-        duration(Duration::from_secs_f64((one * steps).min(1e12)))
+        duration(Duration::from_secs_f64((one * steps).min(1e12))),
+        if loaded.surfaces.is_some() { " and contact" } else { "" }
     )?;
     writeln!(text, "output {} rows of history, {} frames", spec.output.history + 1, spec.output.frames + 1)
 }
@@ -104,6 +111,33 @@ fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> s
         writeln!(text, "  sets: {}", sets.join(", "))?;
     }
     Ok(())
+}
+
+/// What takes part in contact, and what overlaps before anything has moved.
+fn touching(surfaces: &Surfaces, model: &Model, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "contact")?;
+    for (index, body) in surfaces.bodies.iter().enumerate() {
+        let moves = || match model.contact.obstacles[index - model.bodies.len()].at_rest() {
+            true => "obstacle at rest",
+            false => "obstacle that moves",
+        };
+        let kind = if body.rigid { moves() } else { "body" };
+        write!(text, "  {kind} `{}`: ", body.name)?;
+        match (body.off, body.plane) {
+            (true, _) => writeln!(text, "touches nothing")?,
+            (_, true) => writeln!(text, "a plane")?,
+            _ => writeln!(text, "{} facets, {} edges, {} nodes", body.facets, body.edges, body.nodes)?,
+        }
+    }
+    match &surfaces.overlaps[..] {
+        [] => writeln!(text, "  nothing overlaps at the start"),
+        [deepest, rest @ ..] => {
+            let [a, b] = &deepest.bodies;
+            let more =
+                if rest.is_empty() { String::new() } else { format!(", and {} more pairs", rest.len()) };
+            writeln!(text, "  deepest overlap at the start {:.4e} m, of `{a}` and `{b}`{more}", deepest.depth)
+        }
+    }
 }
 
 /// How long one pass over all element forces takes here and now [s].

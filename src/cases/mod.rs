@@ -25,8 +25,15 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 5] = [
+pub const EXAMPLES: [Example; 12] = [
     example!("spinning-block"),
+    example!("five-cubes"),
+    example!("cube-pile"),
+    example!("76-cubes"),
+    example!("two-bars"),
+    example!("two-hex-bars"),
+    example!("two-particles"),
+    example!("node-face-2d"),
     example!("free-bar"),
     example!("hanging-block"),
     example!("pressurised-ring"),

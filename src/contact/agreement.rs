@@ -522,15 +522,99 @@ fn a_folded_sheet_touches_itself_beyond_the_crease() {
             Vec3::new(0.5 + (x - 0.5) * angle.cos(), y, (x - 0.5) * angle.sin())
         }
     });
-    let (mut brute, mut search, mut cells) = (Brute::new(false), ThreeStage::new(), CellSearch::new());
+    let (mut brute, mut search) = (Brute::new(false), ThreeStage::new());
+    let (mut cells, mut classic) = (CellSearch::new(), Classic::new(true));
     find(&mut brute, &case, &case.x, None);
     find(&mut search, &case, &case.x, None);
     find(&mut cells, &case, &case.x, None);
+    find(&mut classic, &case, &case.x, None);
     assert_same(0, "three-stage", &brute, &search);
     assert_same(0, "cells", &brute, &cells);
+    assert_same(0, "classic", &brute, &classic);
     // Two cells from the crease: 2/12 · sin 10° = 0.029 away, within reach and beyond the neighbours.
     let two_cells = |k: u32| (case.x[k as usize].x - (0.5 - 2.0 / 12.0)).abs() < 1e-9;
     assert!(search.vertex_face().iter().any(|r| two_cells(r.node)));
+}
+
+/// A cube in a hollow box, its walls turned inwards: with no reach at all, with a small one, and with one beyond the
+/// whole scene, all searches find the same. Its corner is within reach of three walls and meets each of them.
+#[test]
+fn a_cube_in_a_box_meets_the_walls_within_reach() {
+    let (room, quads) = box_surface([4, 4, 4], [2.0; 3]);
+    let inwards: Vec<_> = quads.iter().map(|q| [q[3], q[2], q[1], q[0]]).collect();
+    let (cube, quads) = box_surface([2, 2, 2], [0.5; 3]);
+    let first = room.len() as u32;
+    let mut x = room;
+    x.extend(cube.iter().map(|p| p + Vec3::new(0.05, 0.045, 0.04)));
+    let quads: Vec<_> = quads.iter().map(|q| q.map(|k| k + first)).collect();
+    for split_quads in [false, true] {
+        let bodies = [
+            BodyInput::of_quads("room", &inwards, Attributes::default()),
+            BodyInput::of_quads("cube", &quads, Attributes::default()),
+        ];
+        let scene = Scene::new(&bodies, &x, Rules { split_quads, ..Rules::default() });
+        // Nine nodes on each of three walls, each node once per wall.
+        for (reach, expected) in [(0.0, Some(0)), (0.06, Some(27)), (10.0, None)] {
+            let mut query = Query::all(reach);
+            query.max_penetration = Some(f64::INFINITY);
+            let case = Case { scene: scene.clone(), x: x.clone(), query };
+            let mut brute = Brute::new(false);
+            find(&mut brute, &case, &x, None);
+            let of_cube = brute.vertex_face().iter().filter(|r| r.node >= first).count();
+            assert!(expected.is_none_or(|n| n == of_cube), "{of_cube} at {reach}");
+            for (name, mut other) in [
+                ("three-stage", Box::new(ThreeStage::new()) as Box<dyn PairSearch>),
+                ("classic", Box::new(Classic::new(true))),
+                ("cells", Box::new(CellSearch::new())),
+            ] {
+                find(other.as_mut(), &case, &x, None);
+                assert_same(0, name, &brute, other.as_ref());
+            }
+        }
+    }
+}
+
+/// A thin plate thrown through another at a hundred thicknesses a step: at both ends of the step they are out of
+/// reach of each other, and a search that looks there alone sees nothing. The swept candidates hold the pair.
+#[test]
+fn what_passes_through_a_plate_within_a_step_is_seen_by_the_swept_search_only() {
+    let (flat, quads) = box_surface([2, 2, 1], [1.0, 1.0, 1e-3]);
+    let first = flat.len() as u32;
+    let second: Vec<_> = quads.iter().map(|q| q.map(|k| k + first)).collect();
+    let at = |z: f64| {
+        let mut x = flat.clone();
+        x.extend(flat.iter().map(|p| p + Vec3::new(0.2, 0.1, z)));
+        x
+    };
+    let (start, end) = (at(0.05), at(-0.05));
+    let bodies = [
+        BodyInput::of_quads("plate", &quads, Attributes::default()),
+        BodyInput::of_quads("thrown", &second, Attributes::default()),
+    ];
+    let scene = Scene::new(&bodies, &start, Rules { split_quads: true, ..Rules::default() });
+    let query = Query::all(1e-3);
+    for mut search in [
+        Box::new(Brute::new(true)) as Box<dyn PairSearch>,
+        Box::new(ThreeStage::new()),
+        Box::new(Classic::new(true)),
+        Box::new(CellSearch::new()),
+    ] {
+        for x in [&start, &end] {
+            search.find(&scene, x, None, &query).unwrap();
+            assert!(search.vertex_face().is_empty() && search.edge_edge().is_empty());
+        }
+        search.gather(&scene, Positions::swept(&start, &end), &query).unwrap();
+        let c = search.candidates();
+        let path = |k: u32| super::swept::Path { from: start[k as usize], to: end[k as usize] };
+        let sweep = super::swept::Sweep::default();
+        let pairs = c.groups.iter().flat_map(|g| g.vertex_face.of(&c.vertex_face));
+        let hits = pairs.filter(|&&[node, face]| {
+            let corners = scene.facets[face as usize].nodes.map(path);
+            super::swept::node_triangle(&path(node), [&corners[0], &corners[1], &corners[2]], &sweep)
+                .is_some()
+        });
+        assert!(hits.count() > 0);
+    }
 }
 
 /// A cube with a notch, and a torus: both closed and far from convex.

@@ -3,28 +3,24 @@
 //! Candidates are all pairs the rules of the scene allow. Every other search must end in the same
 //! records; this one stays as their oracle and as the baseline of the benchmark.
 
-use super::measure::Narrow;
 use super::scene::Scene;
 use super::search::{
-    Candidates, EdgeEdge, Group, PairSearch, Part, Positions, Query, SearchError, SearchStats, VertexFace,
-    check_query, first_lost_node, passes,
+    Findings, Group, PairSearch, Part, Positions, Query, SearchError, SearchStats, check_finite, check_query,
+    passes,
 };
-use crate::math::Vec3;
 use std::time::Instant;
 
 /// All pairs.
 #[derive(Clone, Debug, Default)]
 pub struct Brute {
-    candidates: Candidates,
-    narrow: Narrow,
-    stats: SearchStats,
+    findings: Findings,
 }
 
 impl Brute {
     /// With `pretest`, the box of a facet is looked at before its closest point.
     pub fn new(pretest: bool) -> Brute {
         let mut brute = Brute::default();
-        brute.narrow.no_pretest = !pretest;
+        brute.findings.narrow.no_pretest = !pretest;
         brute
     }
 }
@@ -32,27 +28,21 @@ impl Brute {
 impl PairSearch for Brute {
     fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
         check_query(scene, at, query)?;
-        let finite = |x: &[Vec3]| {
-            let facets = scene.facets.iter().flat_map(|f| f.nodes);
-            facets.into_iter().all(|k| x[k as usize].iter().all(|v| v.is_finite()))
-        };
-        if !finite(at.x) || !at.end.is_none_or(finite) {
-            return Err(first_lost_node(scene, at));
-        }
-        self.stats = SearchStats::default();
+        check_finite(scene, at)?;
+        self.findings.stats = SearchStats::default();
         let begin = Instant::now();
         let swept = at.end.is_some();
-        let out = &mut self.candidates;
+        let out = &mut self.findings.candidates;
         out.clear();
         let bodies = scene.bodies.len() as u32;
         for a in 0..bodies {
             for b in a..bodies {
-                self.stats.bodies_compared += 1;
+                self.findings.stats.bodies_compared += 1;
                 if !scene.may_meet(a, b) {
                     continue;
                 }
                 let (p, q) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
-                let mut group = Group { a, b, ..Group::default() };
+                let mut group = Group { a, b, limit: query.reach + scene.offset(a, b), ..Group::default() };
                 let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
                 let from = out.vertex_face.len();
                 if query.vertex_face {
@@ -89,38 +79,16 @@ impl PairSearch for Brute {
                 out.groups.push(group);
             }
         }
-        self.stats.body_pairs = out.groups.len() as u64;
-        self.stats.traverse_seconds = begin.elapsed().as_secs_f64();
+        self.findings.stats.body_pairs = out.groups.len() as u64;
+        self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64();
         Ok(())
     }
 
-    fn find(
-        &mut self,
-        scene: &Scene,
-        x: &[Vec3],
-        before: Option<&[Vec3]>,
-        query: &Query,
-    ) -> Result<(), SearchError> {
-        self.gather(scene, Positions::now(x), query)?;
-        let begin = Instant::now();
-        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
-        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
-        Ok(())
+    fn findings(&self) -> &Findings {
+        &self.findings
     }
 
-    fn candidates(&self) -> &Candidates {
-        &self.candidates
-    }
-
-    fn vertex_face(&self) -> &[VertexFace] {
-        &self.narrow.vertex_face
-    }
-
-    fn edge_edge(&self) -> &[EdgeEdge] {
-        &self.narrow.edge_edge
-    }
-
-    fn stats(&self) -> &SearchStats {
-        &self.stats
+    fn findings_mut(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 }

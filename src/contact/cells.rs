@@ -5,8 +5,9 @@
 //! nodes are not stored. The question of one node reads one cell.
 //!
 //! * **Fat boxes.** What is stored is the box with a margin. Telling that a box has moved costs one
-//!   comparison as long as the new box lies in the stored one. The answer is right for nodes and boxes at
-//!   different times if the margin covers speed × age.
+//!   comparison as long as the new box lies in the stored one. It may then stand at its very edge, so the
+//!   margin saves work and promises nothing: where boxes are out of date, the reach of the question must
+//!   cover speed × age.
 //! * **Far away.** Integers are clamped to their 21 bits. Clamping keeps order, so a box and a node that
 //!   meet still meet in a cell; only the cells at the border grow long.
 //! * **Large boxes** (a plate, the ground) would stand in too many cells; they have a list of their own.
@@ -16,14 +17,12 @@
 //!
 //! [`Cells`] is the engine for one node at a time, [`CellSearch`] the same as a search of all pairs.
 
-use super::measure::Narrow;
 use super::octree::Aabb;
 use super::scene::{FacetKind, Scene};
 use super::search::{
-    Candidates, EdgeEdge, Group, NodeSearch, PairSearch, Part, Positions, Query, SearchError, SearchStats,
-    VertexFace, check_query, first_lost_node, passes,
+    Findings, Group, NodeSearch, PairSearch, Part, Positions, Query, SearchError, SearchStats, check_finite,
+    check_query, passes,
 };
-use crate::math::Vec3;
 use std::time::Instant;
 
 /// Marks the end of a chain, a free place, a box that is not there.
@@ -132,7 +131,7 @@ impl Cells {
         self.margin
     }
 
-    /// Sets the margin of boxes stored from now on: it must cover the largest speed times the oldest age.
+    /// Sets the margin of boxes stored from now on: wider means fewer changes of cells, and longer lists.
     pub fn set_margin(&mut self, margin: f64) {
         self.margin = margin.max(0.0);
     }
@@ -381,9 +380,7 @@ pub struct CellSearch {
     size: (usize, usize),
     found: Vec<u32>,
     pairs: Vec<[u32; 4]>,
-    candidates: Candidates,
-    narrow: Narrow,
-    stats: SearchStats,
+    findings: Findings,
 }
 
 impl CellSearch {
@@ -407,14 +404,8 @@ fn box_of(nodes: &[u32], at: Positions<'_>) -> Aabb {
 impl PairSearch for CellSearch {
     fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
         check_query(scene, at, query)?;
-        let finite = |x: &[Vec3]| {
-            let mut all = scene.facets.iter().flat_map(|f| f.nodes);
-            all.all(|k| x[k as usize].iter().all(|v| v.is_finite()))
-        };
-        if !finite(at.x) || !at.end.is_none_or(finite) {
-            return Err(first_lost_node(scene, at));
-        }
-        self.stats = SearchStats::default();
+        check_finite(scene, at)?;
+        self.findings.stats = SearchStats::default();
         let begin = Instant::now();
         let size = (scene.facets.len(), scene.edges.len());
         if self.size != size {
@@ -441,41 +432,19 @@ impl PairSearch for CellSearch {
                 cells.move_box(e as u32, b.lo, b.hi);
             }
         }
-        self.stats.refit_seconds = begin.elapsed().as_secs_f64();
+        self.findings.stats.refit_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         self.look_up(scene, at, query);
-        self.stats.traverse_seconds = begin.elapsed().as_secs_f64();
+        self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64();
         Ok(())
     }
 
-    fn find(
-        &mut self,
-        scene: &Scene,
-        x: &[Vec3],
-        before: Option<&[Vec3]>,
-        query: &Query,
-    ) -> Result<(), SearchError> {
-        self.gather(scene, Positions::now(x), query)?;
-        let begin = Instant::now();
-        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
-        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
-        Ok(())
+    fn findings(&self) -> &Findings {
+        &self.findings
     }
 
-    fn candidates(&self) -> &Candidates {
-        &self.candidates
-    }
-
-    fn vertex_face(&self) -> &[VertexFace] {
-        &self.narrow.vertex_face
-    }
-
-    fn edge_edge(&self) -> &[EdgeEdge] {
-        &self.narrow.edge_edge
-    }
-
-    fn stats(&self) -> &SearchStats {
-        &self.stats
+    fn findings_mut(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 }
 
@@ -558,15 +527,16 @@ impl CellSearch {
             }
         }
         self.pairs.sort_unstable();
-        self.stats.leaf_pairs = self.pairs.len() as u64;
+        self.findings.stats.leaf_pairs = self.pairs.len() as u64;
 
-        let out = &mut self.candidates;
+        let out = &mut self.findings.candidates;
         out.clear();
         for p in &self.pairs {
             let code = u64::from(p[0]) << 32 | u64::from(p[1]);
             let (a, b, kind) = ((code >> 34) as u32, (code >> 2) as u32, (code & 3) as u32);
             if out.groups.last().is_none_or(|g| (g.a, g.b) != (a, b)) {
-                out.groups.push(Group { a, b, ..Group::default() });
+                let limit = query.reach + scene.offset(a, b);
+                out.groups.push(Group { a, b, limit, ..Group::default() });
             }
             let at = out.groups.len() - 1;
             let group = &mut out.groups[at];
@@ -581,7 +551,7 @@ impl CellSearch {
             list.push([p[2], p[3]]);
             part.to = list.len() as u32;
         }
-        self.stats.body_pairs = out.groups.len() as u64;
+        self.findings.stats.body_pairs = out.groups.len() as u64;
     }
 }
 
@@ -666,6 +636,53 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Nodes and boxes at different times. Each segment tells its box when it is its turn, made of ends of different
+    /// ages; a node that asks in between, with a reach of the largest speed times the oldest age, finds every
+    /// segment that it meets at its own time.
+    #[test]
+    fn boxes_out_of_date_are_found_with_a_reach_of_speed_times_age() {
+        let (n, speed, age) = (40, 1.0, 1e-3);
+        let mut s = 5;
+        // Position of an end at its last event, its velocity since, and the time of that event.
+        type End = ([f64; 3], [f64; 3], f64);
+        let at = |e: &End, t: f64| [0, 1, 2].map(|k| e.0[k] + e.1[k] * (t - e.2));
+        let mut ends: Vec<End> = Vec::new();
+        for _ in 0..n {
+            let p = [0; 3].map(|_| random(&mut s) - 0.5);
+            ends.push((p, [0.0; 3], 0.0));
+            ends.push((p.map(|v| v + 0.05), [0.0; 3], 0.0));
+        }
+        let mut cells = Cells::new([0.0; 3], 0.1, 0.01);
+        let mut told = vec![Aabb::EMPTY; n];
+        let mut out = Vec::new();
+        let (mut time, mut left) = (0.0, 0);
+        for event in 0..20_000 {
+            time += 1e-5;
+            // The next segment in turn moves one end to the present and gives it a new velocity; the other end
+            // stays as it was left.
+            let i = event % n;
+            let end = &mut ends[2 * i + event / n % 2];
+            *end = (at(end, time), [0; 3].map(|_| speed * (random(&mut s) - 0.5)), time);
+            told[i] = Aabb::EMPTY;
+            told[i].add(&ends[2 * i].0);
+            told[i].add(&ends[2 * i + 1].0);
+            cells.move_box(i as u32, told[i].lo, told[i].hi);
+            if event < 2 * n {
+                continue;
+            }
+            // A node on an end of some segment, now.
+            let j = (random(&mut s) * n as f64) as usize;
+            let end = &ends[2 * j + event % 2];
+            assert!(time - end.2 <= age);
+            let node = at(end, time);
+            cells.query(&node, speed * age, &mut out);
+            assert!(out.contains(&(j as u32)), "segment {j} at event {event}");
+            left += usize::from((0..3).any(|k| node[k] < told[j].lo[k] || node[k] > told[j].hi[k]));
+        }
+        // The question was not idle: nodes had left the boxes as told.
+        assert!(left > 1000, "{left}");
     }
 
     /// A thousand boxes that wander for ever leave no empty cells behind.

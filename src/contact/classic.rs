@@ -5,30 +5,23 @@
 //! around it; these repetitions are left in, because they are what separate trees save. Kept as the
 //! baseline of the benchmark.
 
-use super::measure::Narrow;
 use super::scene::{FacetKind, Scene};
-use super::search::{
-    Candidates, EdgeEdge, Group, PairSearch, Part, Positions, Query, SearchError, SearchStats, VertexFace,
-    passes,
-};
+use super::search::{Findings, Group, PairSearch, Part, Positions, Query, SearchError, passes};
 use super::three_stage::ThreeStage;
-use crate::math::Vec3;
 use std::time::Instant;
 
 /// Octree over bodies, face trees, repeated tests.
 #[derive(Clone, Debug, Default)]
 pub struct Classic {
     faces: ThreeStage,
-    candidates: Candidates,
-    narrow: Narrow,
-    stats: SearchStats,
+    findings: Findings,
 }
 
 impl Classic {
     /// With `pretest`, the box of a facet is looked at before its closest point.
     pub fn new(pretest: bool) -> Classic {
         let mut classic = Classic::default();
-        classic.narrow.no_pretest = !pretest;
+        classic.findings.narrow.no_pretest = !pretest;
         classic.faces.forgetful = true;
         classic.faces.raw_faces = true;
         classic
@@ -44,10 +37,10 @@ impl PairSearch for Classic {
     fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
         let of_faces = Query { vertex_face: false, edge_edge: false, face_face: true, ..*query };
         self.faces.gather(scene, at, &of_faces)?;
-        self.stats = *self.faces.stats();
+        self.findings.stats = *self.faces.stats();
         let begin = Instant::now();
         let swept = at.end.is_some();
-        let out = &mut self.candidates;
+        let out = &mut self.findings.candidates;
         out.clear();
         let found = self.faces.candidates();
         for g in &found.groups {
@@ -91,42 +84,21 @@ impl PairSearch for Classic {
             out.groups.push(Group {
                 a: g.a,
                 b: g.b,
+                limit: g.limit,
                 vertex_face: part(vf, out.vertex_face.len()),
                 edge_edge: part(ee, out.edge_edge.len()),
                 face_face: part(ff, out.face_face.len()),
             });
         }
-        self.stats.traverse_seconds += begin.elapsed().as_secs_f64();
+        self.findings.stats.traverse_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }
 
-    fn find(
-        &mut self,
-        scene: &Scene,
-        x: &[Vec3],
-        before: Option<&[Vec3]>,
-        query: &Query,
-    ) -> Result<(), SearchError> {
-        self.gather(scene, Positions::now(x), query)?;
-        let begin = Instant::now();
-        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
-        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
-        Ok(())
+    fn findings(&self) -> &Findings {
+        &self.findings
     }
 
-    fn candidates(&self) -> &Candidates {
-        &self.candidates
-    }
-
-    fn vertex_face(&self) -> &[VertexFace] {
-        &self.narrow.vertex_face
-    }
-
-    fn edge_edge(&self) -> &[EdgeEdge] {
-        &self.narrow.edge_edge
-    }
-
-    fn stats(&self) -> &SearchStats {
-        &self.stats
+    fn findings_mut(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 }

@@ -228,13 +228,13 @@ pub struct EdgeEdge {
 
 /// Squared sine below which the determinant of two edges has lost the digits that matter, and their
 /// vector product takes over.
-const SLENDER: f64 = 1e-4;
+pub(super) const SLENDER: f64 = 1e-4;
 /// Squared sine below which two edges are parallel to round-off.
-const PARALLEL: f64 = 1e-28;
+pub(super) const PARALLEL: f64 = 1e-28;
 /// Sine of their angle below which two edges give no normal worth having.
-const NO_NORMAL: f64 = 1e-6;
+pub(super) const NO_NORMAL: f64 = 1e-6;
 /// Share of an edge at its ends that belongs to the nodes.
-const ENDS: f64 = 1e-9;
+pub(super) const ENDS: f64 = 1e-9;
 
 /// Parameter on the first edge of the interior solution, by `s = (v × r)·(u × v) / |u × v|²`, which keeps
 /// its digits until the edges are parallel to round-off.

@@ -42,6 +42,8 @@ pub mod touch;
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod degenerate;
+#[cfg(test)]
 mod dice;
 #[cfg(test)]
 mod exact;

@@ -210,6 +210,8 @@ pub struct Body {
     pub attributes: Attributes,
     /// It is a single plane without bounds.
     pub plane: bool,
+    /// All its facets are triangles.
+    pub triangles: bool,
     /// Some of its nodes belong to other bodies too.
     pub shares_nodes: bool,
     /// Median edge in the reference configuration [m]: the finer body is the slave of a single pass.
@@ -398,8 +400,10 @@ impl Scene {
             lengths.extend(self.facet_size[facet_0 as usize..].iter().copied().filter(|l| l.is_finite()));
         }
         lengths.sort_unstable_by(f64::total_cmp);
+        let own = &self.facets[facet_0 as usize..];
         self.bodies.push(Body {
             name: input.name.clone(),
+            triangles: own.iter().all(|f| f.kind == FacetKind::Triangle),
             facets: facet_0..facet_1,
             edges: edge_0..self.edges.len() as u32,
             slots: slot_0..self.slots.len() as u32,

@@ -11,8 +11,10 @@
 //! Read by the methods; written by `three_stage`, `cells`, `classic` and `brute`.
 
 use super::closest_point::Feature;
+use super::measure::Narrow;
 use super::scene::Scene;
 use crate::math::Vec3;
+use std::time::Instant;
 use thiserror::Error;
 
 /// What is asked.
@@ -232,10 +234,12 @@ impl Part {
 }
 
 /// The candidates between two bodies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Group {
     pub a: u32,
     pub b: u32,
+    /// Pairs farther apart than this are not wanted [m]: the reach, and what the bodies are thick.
+    pub limit: f64,
     pub vertex_face: Part,
     pub edge_edge: Part,
     pub face_face: Part,
@@ -262,6 +266,14 @@ impl Candidates {
     }
 }
 
+/// What a search has found.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    pub candidates: Candidates,
+    pub narrow: Narrow,
+    pub stats: SearchStats,
+}
+
 /// A way to find all pairs of a synchronous state.
 ///
 /// With reach d, no pair that the rules of the scene allow and whose gap is at most d in the given
@@ -269,6 +281,11 @@ impl Candidates {
 pub trait PairSearch: Send {
     /// Finds the candidates.
     fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError>;
+
+    /// Of the last call.
+    fn findings(&self) -> &Findings;
+
+    fn findings_mut(&mut self) -> &mut Findings;
 
     /// Finds candidates at `x` and measures them. `before` is where the nodes were when the state was
     /// last known to be admissible; only shells ask for it.
@@ -278,17 +295,32 @@ pub trait PairSearch: Send {
         x: &[Vec3],
         before: Option<&[Vec3]>,
         query: &Query,
-    ) -> Result<(), SearchError>;
+    ) -> Result<(), SearchError> {
+        self.gather(scene, Positions::now(x), query)?;
+        let begin = Instant::now();
+        let Findings { candidates, narrow, stats } = self.findings_mut();
+        narrow.run(scene, x, before, query, candidates, stats);
+        stats.narrow_seconds = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
 
-    fn candidates(&self) -> &Candidates;
+    fn candidates(&self) -> &Candidates {
+        &self.findings().candidates
+    }
 
     /// Sorted by (node, face).
-    fn vertex_face(&self) -> &[VertexFace];
+    fn vertex_face(&self) -> &[VertexFace] {
+        &self.findings().narrow.vertex_face
+    }
 
     /// Sorted by (first, second).
-    fn edge_edge(&self) -> &[EdgeEdge];
+    fn edge_edge(&self) -> &[EdgeEdge] {
+        &self.findings().narrow.edge_edge
+    }
 
-    fn stats(&self) -> &SearchStats;
+    fn stats(&self) -> &SearchStats {
+        &self.findings().stats
+    }
 }
 
 /// A way to find what is near one node at a time, in a set of boxes that change one at a time.
@@ -314,6 +346,15 @@ pub(super) fn check_query(scene: &Scene, at: Positions<'_>, query: &Query) -> Re
         return Err(SearchError::Reach { reach: query.reach });
     }
     Ok(())
+}
+
+/// Refuses positions in which a surface node is nowhere.
+pub(super) fn check_finite(scene: &Scene, at: Positions<'_>) -> Result<(), SearchError> {
+    let finite = |x: &[Vec3]| {
+        let mut nodes = scene.facets.iter().flat_map(|f| f.nodes);
+        nodes.all(|k| x[k as usize].iter().all(|v| v.is_finite()))
+    };
+    if finite(at.x) && at.end.is_none_or(finite) { Ok(()) } else { Err(first_lost_node(scene, at)) }
 }
 
 /// Names the first surface node without a place.

@@ -22,8 +22,8 @@ use super::measure::Narrow;
 use super::octree::{Aabb, Octree};
 use super::scene::{Body, Scene};
 use super::search::{
-    Candidates, EdgeEdge, Group, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
-    VertexFace, check_query, first_lost_node, passes,
+    Candidates, Findings, Group, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
+    check_query, first_lost_node, passes,
 };
 use crate::math::Vec3;
 use rayon::prelude::*;
@@ -50,6 +50,25 @@ struct Walked {
     shift: Vec3,
     strain: f64,
     epoch: [u32; 2],
+}
+
+/// How far bodies have come in a step: the shift of each, and the largest deviation of a node from it.
+///
+/// What overlaps at the end of a step was no farther apart at its start than the two bodies have come against each other.
+/// So lists for bodies that fly side by side stay short, however fast others come along.
+#[derive(Clone, Debug, Default)]
+pub struct Ways {
+    /// Reach between bodies that have not moved against each other [m].
+    pub at_rest: f64,
+    pub of_body: Vec<(Vec3, f64)>,
+}
+
+impl Ways {
+    /// Twice the way of two bodies against each other, beside the reach at rest.
+    fn reach(&self, a: u32, b: u32) -> f64 {
+        let ((p, s), (q, t)) = (self.of_body[a as usize], self.of_body[b as usize]);
+        self.at_rest + 2.0 * ((q - p).norm() + s + t)
+    }
 }
 
 /// One part of a walk.
@@ -95,12 +114,13 @@ pub struct ThreeStage {
     tasks: Vec<Task>,
     pieces: Vec<Piece>,
     starts: Vec<NodePair>,
-    candidates: Candidates,
     spare: Candidates,
-    narrow: Narrow,
-    stats: SearchStats,
+    due: Vec<bool>,
+    findings: Findings,
     origin: Vec3,
     last: Option<(bool, bool, bool, bool, Pass)>,
+    /// Where this is given, two bodies are looked at no farther than it says; `reach` is the most.
+    pub ways: Option<Ways>,
     /// Walk anew at every call, as a search without memory would (for measurements).
     pub forgetful: bool,
     /// Split the octree no deeper than this.
@@ -123,7 +143,7 @@ impl ThreeStage {
 
     /// The narrow stage, with the sides of shells it remembers.
     pub fn narrow(&mut self) -> &mut Narrow {
-        &mut self.narrow
+        &mut self.findings.narrow
     }
 
     /// Memory held [bytes].
@@ -144,9 +164,9 @@ impl ThreeStage {
         };
         self.bodies.iter().map(body).sum::<usize>()
             + self.pieces.iter().map(piece).sum::<usize>()
-            + self.candidates.memory_bytes()
+            + self.findings.candidates.memory_bytes()
             + self.spare.memory_bytes()
-            + self.narrow.memory_bytes()
+            + self.findings.narrow.memory_bytes()
             + size_of::<Group>() * self.old_groups.capacity()
             + size_of::<Walked>() * (self.walked.capacity() + self.old_walked.capacity())
             + size_of::<Task>() * self.tasks.capacity()
@@ -183,6 +203,45 @@ impl ThreeStage {
         }
     }
 
+    /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
+    /// their reach; the records are theirs alone.
+    pub fn measure_moved(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        before: Option<&[Vec3]>,
+        query: &Query,
+        moved: impl Fn(u32) -> bool,
+    ) {
+        let ThreeStage { findings: Findings { candidates, .. }, spare, due, .. } = self;
+        spare.clear();
+        due.resize(scene.node_body.len(), false);
+        let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
+        let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
+        for g in &candidates.groups {
+            // Which face is closest to a node is asked of all its candidates or of none.
+            let pairs = g.vertex_face.of(&candidates.vertex_face);
+            for &[node, face] in pairs {
+                due[node as usize] |= moved(node) || face_moved(face);
+            }
+            let (vf, ee) = (spare.vertex_face.len(), spare.edge_edge.len());
+            spare.vertex_face.extend(pairs.iter().filter(|p| due[p[0] as usize]));
+            for p in pairs {
+                due[p[0] as usize] = false;
+            }
+            let edges = g.edge_edge.of(&candidates.edge_edge).iter();
+            spare.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
+            let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
+            let vertex_face = part(vf, spare.vertex_face.len());
+            let edge_edge = part(ee, spare.edge_edge.len());
+            if vertex_face.len() + edge_edge.len() > 0 {
+                spare.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*g });
+            }
+        }
+        let Findings { narrow, stats, .. } = &mut self.findings;
+        narrow.run(scene, x, before, query, &self.spare, stats);
+    }
+
     fn needs(&self, query: &Query) -> [bool; 3] {
         [query.vertex_face, query.edge_edge, query.vertex_face || query.face_face]
     }
@@ -191,7 +250,7 @@ impl ThreeStage {
 impl PairSearch for ThreeStage {
     fn gather(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) -> Result<(), SearchError> {
         check_query(scene, at, query)?;
-        self.stats = SearchStats::default();
+        self.findings.stats = SearchStats::default();
         let begin = Instant::now();
         let setup = (query.vertex_face, query.edge_edge, query.face_face, at.end.is_some(), query.pass);
         if self.bodies.len() != scene.bodies.len() || self.last != Some(setup) {
@@ -207,7 +266,7 @@ impl PairSearch for ThreeStage {
                 (body.bounds, body.fresh) = (None, false);
                 body.fitted.iter_mut().for_each(Vec::clear);
             }
-            self.candidates.clear();
+            self.findings.candidates.clear();
             self.walked.clear();
             self.last = Some(setup);
         }
@@ -236,7 +295,7 @@ impl PairSearch for ThreeStage {
         // Stage 2: walk.
         let begin = Instant::now();
         self.walk(scene, query, at.end.is_some());
-        self.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
+        self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
 
         // Wall time of the trees, in the proportion of the time spent.
         let (build, refit) = self
@@ -245,39 +304,17 @@ impl PairSearch for ThreeStage {
             .filter(|b| b.needed)
             .fold((0.0, 0.0), |t, b| (t.0 + b.build_seconds, t.1 + b.refit_seconds));
         let share = if build + refit > 0.0 { build / (build + refit) } else { 0.0 };
-        self.stats.build_seconds = share * trees;
-        self.stats.refit_seconds = trees - self.stats.build_seconds;
+        self.findings.stats.build_seconds = share * trees;
+        self.findings.stats.refit_seconds = trees - self.findings.stats.build_seconds;
         Ok(())
     }
 
-    fn find(
-        &mut self,
-        scene: &Scene,
-        x: &[Vec3],
-        before: Option<&[Vec3]>,
-        query: &Query,
-    ) -> Result<(), SearchError> {
-        self.gather(scene, Positions::now(x), query)?;
-        let begin = Instant::now();
-        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
-        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
-        Ok(())
+    fn findings(&self) -> &Findings {
+        &self.findings
     }
 
-    fn candidates(&self) -> &Candidates {
-        &self.candidates
-    }
-
-    fn vertex_face(&self) -> &[VertexFace] {
-        &self.narrow.vertex_face
-    }
-
-    fn edge_edge(&self) -> &[EdgeEdge] {
-        &self.narrow.edge_edge
-    }
-
-    fn stats(&self) -> &SearchStats {
-        &self.stats
+    fn findings_mut(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 }
 
@@ -293,8 +330,8 @@ impl ThreeStage {
         let depth = self.max_depth.unwrap_or(super::octree::MAX_DEPTH);
         let pairs = &mut self.body_pairs;
         self.octree.pairs_to_depth(&self.boxes, depth, |a, b| scene.may_meet(a, b), pairs);
-        self.stats.membership_tests = self.octree.counts.membership_tests;
-        self.stats.bodies_compared = self.octree.counts.pairs_compared;
+        self.findings.stats.membership_tests = self.octree.counts.membership_tests;
+        self.findings.stats.bodies_compared = self.octree.counts.pairs_compared;
 
         let sorted = pairs.len();
         for (a, body) in scene.bodies.iter().enumerate() {
@@ -308,7 +345,7 @@ impl ThreeStage {
             let facet = &scene.facets[body.facets.start as usize];
             let end = at.end.unwrap_or(at.x);
             for (b, bounds) in self.boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
-                self.stats.bodies_compared += 1;
+                self.findings.stats.bodies_compared += 1;
                 // Boxes carry half the reach; the other half is added here.
                 let low = |x: &[Vec3]| {
                     let (p, n) = (x[facet.nodes[0] as usize], facet.area_vector(x).normalize());
@@ -326,14 +363,14 @@ impl ThreeStage {
         if pairs.len() > sorted {
             pairs.sort_unstable();
         }
-        self.stats.body_pairs = pairs.len() as u64;
+        self.findings.stats.body_pairs = pairs.len() as u64;
     }
 
     /// Carries over the candidates that still hold and marks the bodies of the others.
     fn sort_out(&mut self, scene: &Scene, query: &Query) {
-        std::mem::swap(&mut self.candidates.groups, &mut self.old_groups);
+        std::mem::swap(&mut self.findings.candidates.groups, &mut self.old_groups);
         std::mem::swap(&mut self.walked, &mut self.old_walked);
-        self.candidates.groups.clear();
+        self.findings.candidates.groups.clear();
         self.walked.clear();
         self.keep.clear();
         self.bodies.iter_mut().for_each(|b| b.needed = false);
@@ -345,7 +382,8 @@ impl ThreeStage {
                 old += 1;
             }
             let known = self.old_groups.get(old).filter(|g| (g.a, g.b) == (a, b));
-            let least = query.reach + scene.offset(a, b);
+            let reach = self.ways.as_ref().map_or(query.reach, |w| w.reach(a, b).min(query.reach));
+            let least = reach + scene.offset(a, b);
             let (shift, strain) = self.motion(a, b);
             let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
@@ -360,11 +398,11 @@ impl ThreeStage {
             };
             self.keep.push(holds);
             if holds {
-                self.candidates.groups.push(self.old_groups[old]);
+                self.findings.candidates.groups.push(Group { limit: least, ..self.old_groups[old] });
                 self.walked.push(self.old_walked[old]);
-                self.stats.body_pairs_kept += 1;
+                self.findings.stats.body_pairs_kept += 1;
             } else {
-                self.candidates.groups.push(Group { a, b, ..Group::default() });
+                self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
                 let radius = self.radius(scene, a, b, least);
                 self.walked.push(Walked { radius, shift, strain, epoch });
                 self.bodies[a as usize].needed = true;
@@ -376,15 +414,15 @@ impl ThreeStage {
 
     /// Candidates of pairs that are gone or walked anew are garbage; it goes when it is half of all.
     fn compact(&mut self) {
-        let used = self.candidates.count();
-        let c = &mut self.candidates;
+        let used = self.findings.candidates.count();
+        let c = &mut self.findings.candidates;
         if used == (0, 0, 0) {
             c.vertex_face.clear();
             c.edge_edge.clear();
             c.face_face.clear();
             // Empty parts must not point beyond the end.
             for g in &mut c.groups {
-                *g = Group { a: g.a, b: g.b, ..Group::default() };
+                *g = Group { a: g.a, b: g.b, limit: g.limit, ..Group::default() };
             }
             return;
         }
@@ -440,8 +478,8 @@ impl ThreeStage {
         };
         self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(4).for_each(|(s, b)| one(s, b));
         for body in self.bodies.iter().filter(|b| b.needed) {
-            self.stats.trees_built += body.built;
-            self.stats.trees_refitted += body.refitted;
+            self.findings.stats.trees_built += body.built;
+            self.findings.stats.trees_refitted += body.refitted;
         }
     }
 
@@ -471,7 +509,7 @@ impl ThreeStage {
                     continue;
                 }
                 let r = radius32(self.walked[i].radius + p.pad + q.pad);
-                self.stats.box_tests += bvh::split_walk(s, t, r, PARTS, &mut self.starts);
+                self.findings.stats.box_tests += bvh::split_walk(s, t, r, PARTS, &mut self.starts);
                 self.tasks.extend(self.starts.iter().map(|&start| Task { pair: i as u32, kind, start }));
             }
         }
@@ -487,8 +525,8 @@ impl ThreeStage {
         // Compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
         let arch = pulp::Arch::new();
         if rayon::current_num_threads() == 1 {
-            let c = &mut self.candidates;
-            let stats = &mut self.stats;
+            let c = &mut self.findings.candidates;
+            let stats = &mut self.findings.stats;
             for task in &self.tasks {
                 let (tests, leaves) = arch.dispatch(|| {
                     context.run(task, &mut c.vertex_face, &mut c.edge_edge, &mut c.face_face, &mut c.groups)
@@ -528,10 +566,10 @@ impl ThreeStage {
                 piece.leaves += leaves;
             }
         });
-        let c = &mut self.candidates;
+        let c = &mut self.findings.candidates;
         for piece in &self.pieces[..used] {
-            self.stats.box_tests += piece.tests;
-            self.stats.leaf_pairs += piece.leaves;
+            self.findings.stats.box_tests += piece.tests;
+            self.findings.stats.leaf_pairs += piece.leaves;
             let mut done = [0, 0, 0];
             for (task, &count) in tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
                 let group = &mut c.groups[task.pair as usize];

@@ -236,7 +236,8 @@ const FLUSH: f64 = 1e-6;
 /// Cosine of the angle up to which two faces look the same way: 45°.
 const SAME_WAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// How far a normal may lean over a face of its own edge, as a sine: curved surfaces are not exactly convex.
+/// How far a normal may lean over a face of its own edge, as a sine, where the two faces are level: curved surfaces are not
+/// exactly convex. Nothing at a right angle.
 const LEAN: f64 = 0.15;
 /// How far it must at least point out of either body, as a cosine (of the sum of two normals).
 const OUT: f64 = 0.05;
@@ -251,20 +252,37 @@ pub fn parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3
         }
         let [a, b] = edge.nodes.map(|k| x[k as usize]);
         let along = unit(b - a);
-        let mut sum = Vec3::zeros();
-        for &f in edge.facets.iter().filter(|&&f| (f as usize) < scene.facets.len()) {
-            let facet = &scene.facets[f as usize];
-            sum += unit(facet.area_vector(x));
-            let Some(&o) = facet.corners().iter().find(|k| !edge.nodes.contains(k)) else { continue };
+        let faces = edge.facets.map(|f| scene.facets.get(f as usize));
+        let normals = faces.map(|f| f.map_or(Vec3::zeros(), |f| unit(f.area_vector(x))));
+        let sum = normals[0] + normals[1];
+        let lean = if faces.contains(&None) { LEAN } else { LEAN * normals[0].dot(&normals[1]).max(0.0) };
+        for face in faces.into_iter().flatten() {
+            let Some(&o) = face.corners().iter().find(|k| !edge.nodes.contains(k)) else { continue };
             let into = x[o as usize] - a;
             let into = unit(into - into.dot(&along) * along);
-            if out.dot(&into) > LEAN {
+            if out.dot(&into) > lean {
                 return false;
             }
         }
         out.dot(&sum) > OUT
     };
     cone(first, -n) && cone(second, *n)
+}
+
+/// How deep two crossed edges lie in each other's bodies [m]: never more than the distance of the crossing point of one to
+/// the faces around the other. Near a corner edges far below each other may cross although only a tip overlaps.
+pub fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge) -> f64 {
+    let [first, second] = [record.first, record.second].map(|e| &scene.edges[e as usize]);
+    let [[a, b], [c, d]] = [first, second].map(|e| e.nodes.map(|k| x[k as usize]));
+    let near = closest_point::edge_edge(&a, &b, &c, &d);
+    let below = |point: &Vec3, edge: &Edge| {
+        let around = edge.nodes.iter().flat_map(|&k| scene.node_facets.of_owner(k));
+        around
+            .map(|&f| closest_on(&scene.facets[f as usize], x, point, u32::MAX, f).distance_squared)
+            .fold(f64::INFINITY, f64::min)
+    };
+    let below = below(&near.p, second).min(below(&near.q, first)).sqrt();
+    below.min(-record.gap)
 }
 
 /// Share of the gap at the start that is left at the time of a crossing: there the features are almost together, and
@@ -284,20 +302,57 @@ impl Motion<'_> {
     }
 }
 
-/// The crossing of a node and a face during a step, if there is one. Features nearer than `touch` at the start have
-/// touched before and are not for this test; nor are nodes that come from behind the face of a solid.
-pub fn node_crosses(at: &Places, motion: Motion, node: u32, face: u32, touch: f64) -> Option<Touching> {
-    let scene = at.scene;
+/// When a node and a face meet during a step, as a share of it: never too late, and `None` is proven. Nearer than
+/// `separation` [m] counts as met, unless they started so: then half as near. A plane is met when the node ends behind it.
+pub fn node_meets(scene: &Scene, motion: Motion, node: u32, face: u32, separation: f64) -> Option<f64> {
     let facet = &scene.facets[face as usize];
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
-    let sweep = Sweep { min_separation: 0.0, keep: LEFT };
-    let time = match facet.kind {
-        FacetKind::Plane | FacetKind::Quad => None,
+    let sweep = sweep(separation, || closest_on(facet, motion.start, &p.from, node, face).distance_squared);
+    match facet.kind {
+        FacetKind::Plane => {
+            let height = p.to - motion.end[facet.nodes[0] as usize];
+            (facet.area_vector(motion.end).dot(&height) < 0.0).then_some(1.0)
+        }
+        FacetKind::Quad => None,
         FacetKind::Point => inclusion::node_node(&p, &corner[0], &sweep),
         FacetKind::Segment => inclusion::node_segment(&p, [&corner[0], &corner[1]], &sweep),
         FacetKind::Triangle => inclusion::node_triangle(&p, [&corner[0], &corner[1], &corner[2]], &sweep),
-    }?;
+    }
+}
+
+/// When two edges meet during a step.
+pub fn edges_meet(scene: &Scene, motion: Motion, first: u32, second: u32, separation: f64) -> Option<f64> {
+    let [ab, cd] = [first, second].map(|e| scene.edges[e as usize].nodes.map(|k| motion.path(k)));
+    let sweep = sweep(separation, || {
+        closest_point::edge_edge(&ab[0].from, &ab[1].from, &cd[0].from, &cd[1].from).distance_squared
+    });
+    inclusion::edge_edge([&ab[0], &ab[1]], [&cd[0], &cd[1]], &sweep)
+}
+
+fn sweep(separation: f64, start: impl Fn() -> f64) -> Sweep {
+    let min_separation = if separation > 0.0 { separation.min(0.5 * start().sqrt()) } else { 0.0 };
+    Sweep { min_separation, keep: LEFT }
+}
+
+/// The crossing of a node and a face that meet at the share `time` of a step. Features not farther apart than `touch` at
+/// the start have touched before and are not for this test; nor are nodes that come from behind the face of a solid, and
+/// planes, which nobody gets past.
+pub fn node_crossing(
+    at: &Places,
+    motion: Motion,
+    node: u32,
+    face: u32,
+    time: f64,
+    touch: f64,
+) -> Option<Touching> {
+    let scene = at.scene;
+    let facet = &scene.facets[face as usize];
+    if facet.kind == FacetKind::Plane {
+        return None;
+    }
+    let p = motion.path(node);
+    let corner = facet.nodes.map(|k| motion.path(k));
     let before = closest_on(facet, motion.start, &p.from, node, face);
     if before.degenerate || before.distance_squared <= touch * touch {
         return None;
@@ -326,13 +381,20 @@ pub fn node_crosses(at: &Places, motion: Motion, node: u32, face: u32, touch: f6
     })
 }
 
-/// The crossing of two edges during a step, if there is one.
-pub fn edges_cross(at: &Places, motion: Motion, first: u32, second: u32, touch: f64) -> Option<Touching> {
+/// The crossing of two edges that meet at the share `time` of a step. Where the start of the step may have overlapped
+/// (`doubtful`) their common normal must part the bodies.
+pub fn edge_crossing(
+    at: &Places,
+    motion: Motion,
+    first: u32,
+    second: u32,
+    time: f64,
+    touch: f64,
+    doubtful: bool,
+) -> Option<Touching> {
     let scene = at.scene;
     let (e, f) = (&scene.edges[first as usize], &scene.edges[second as usize]);
     let (ab, cd) = (e.nodes.map(|k| motion.path(k)), f.nodes.map(|k| motion.path(k)));
-    let sweep = Sweep { min_separation: 0.0, keep: LEFT };
-    let time = inclusion::edge_edge([&ab[0], &ab[1]], [&cd[0], &cd[1]], &sweep)?;
     let nearest = |t: f64| {
         let ([a, b], [c, d]) = (ab.map(|p| p.at(t)), cd.map(|p| p.at(t)));
         (closest_point::edge_edge(&a, &b, &c, &d), unit((b - a).cross(&(d - c))))
@@ -344,7 +406,7 @@ pub fn edges_cross(at: &Places, motion: Motion, first: u32, second: u32, touch: 
     }
     // which side the first edge came from: that of the last instant before they met
     let n = if n.dot(&(hit.p - hit.q)) < 0.0 { -n } else { n };
-    if !parts_bodies(scene, at.x, first, second, &n) {
+    if doubtful && !parts_bodies(scene, at.x, first, second, &n) {
         return None;
     }
     let pair = at.edge_pair(first, second, hit.s, hit.t, n);

@@ -1,13 +1,16 @@
 //! From a checked deck to a [`Case`].
 
 use super::blocks::{Kind, maker};
-use super::check::Prepared;
+use super::check::{Made, Prepared};
 use super::problem::Problems;
 use super::spec::*;
+use super::surfaces::{self, Surfaces};
 use super::tree::Tree;
 use crate::math::Vec3;
-use crate::method::Method;
+use crate::mesh::{Mesh, Side};
 use crate::method::verlet::{StepRule, Verlet};
+use crate::method::{Method, dcr, response};
+use crate::model::contact::{self, ObstacleShape};
 use crate::model::restraint::Motion;
 use crate::model::{BodySpec, Builder, Model, ModelError, State, Table};
 use crate::run::Case;
@@ -17,10 +20,29 @@ use std::collections::BTreeMap;
 /// Steps beyond which a run is a slip of the pen: a thousand years at a million steps a second.
 const MOST_STEPS: f64 = 1e16;
 
-pub fn case(spec: &Spec, prepared: Vec<Prepared>, tree: &Tree, problems: &Problems) -> Option<Case> {
+/// The case, and what of it can touch if its method knows contact.
+pub fn case(
+    spec: &Spec,
+    made: Vec<Made>,
+    tree: &Tree,
+    problems: &Problems,
+) -> Option<(Case, Option<Surfaces>)> {
     let mut builder = Builder::default();
-    let held: Vec<Vec<bool>> = prepared.iter().map(|p| p.held.clone()).collect();
-    for ((name, body), Prepared { mesh, laws, .. }) in spec.body.0.iter().zip(prepared) {
+    let mut held = Vec::new();
+    let mut rigid = Vec::new();
+    // bodies as the model counts them: obstacles after all others
+    let mut deformable = Vec::new();
+    for ((name, body), made) in spec.body.0.iter().zip(made) {
+        let (body, Prepared { mesh, laws, held: held_here }) = match (body, made) {
+            (AnyBody::Deformable(body), Made::Deformable(prepared)) => (body, prepared),
+            (AnyBody::Rigid(obstacle), Made::Rigid(mesh)) => {
+                rigid.push((name.as_str(), obstacle, mesh));
+                continue;
+            }
+            _ => return None,
+        };
+        deformable.push((name.as_str(), body));
+        held.push(held_here);
         let section = body.area.or(body.thickness).unwrap_or(1.0);
         let dimension = mesh.dimension();
         let block = |(cells, law): (&crate::mesh::Cells, &Law)| {
@@ -48,6 +70,13 @@ pub fn case(spec: &Spec, prepared: Vec<Prepared>, tree: &Tree, problems: &Proble
     for load in &spec.load {
         add_load(&mut builder, load);
     }
+    let names: Vec<&str> = deformable.iter().map(|d| d.0).chain(rigid.iter().map(|r| r.0)).collect();
+    if let Some(contact) = &spec.contact {
+        let dimension = builder.bodies().iter().map(|b| b.mesh.dimension()).max().unwrap_or(3);
+        builder.contact = touching(contact, &deformable, &builder, &names);
+        builder.contact.obstacles =
+            rigid.into_iter().map(|(name, o, mesh)| obstacle(name, o, mesh, dimension)).collect();
+    }
     let model = match builder.build() {
         Ok(model) => model,
         Err(error) => {
@@ -64,12 +93,20 @@ pub fn case(spec: &Spec, prepared: Vec<Prepared>, tree: &Tree, problems: &Proble
         .probe
         .0
         .iter()
-        .map(|(name, probe)| RunProbe { name: name.clone(), target: target(probe, &model, &held) });
-    let (state, probes) = (initial(spec, &model), probes.collect());
+        .map(|(name, probe)| RunProbe { name: name.clone(), target: target(probe, &model, &held, &names) });
+    let (state, probes) = (initial(&deformable, &model), probes.collect());
+    let surfaces = match spec.method.has_contact() {
+        true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),
+        false => None,
+    };
+    if !problems.none() {
+        return None;
+    }
     let method: Box<dyn Method> = match spec.method {
         MethodName::Verlet => Box::new(Verlet::new(&model, rule)),
+        MethodName::Dcr => Box::new(dcr::Dcr::new(&model, rule, dcr_options(spec))),
     };
-    Some(Case {
+    let case = Case {
         title: spec.title.clone(),
         method_name: spec.method.name().into(),
         model,
@@ -77,7 +114,113 @@ pub fn case(spec: &Spec, prepared: Vec<Prepared>, tree: &Tree, problems: &Proble
         method,
         end: spec.end,
         probes,
-    })
+    };
+    Some((case, surfaces))
+}
+
+fn guarded(spec: &Spec) -> bool {
+    spec.contact.as_ref().is_some_and(|c| c.guard)
+}
+
+fn dcr_options(spec: &Spec) -> dcr::Options {
+    let dcr = spec.dcr.unwrap_or_default();
+    dcr::Options {
+        variant: match dcr.variant {
+            DcrVariant::Predictor => dcr::Variant::Predictor,
+            DcrVariant::FullStep => dcr::Variant::FullStep,
+        },
+        edge_edge: dcr.edge_edge,
+        projection: match dcr.projection {
+            Projection::Mass => response::Projection::Mass,
+            Projection::OneSided => response::Projection::OneSided,
+        },
+        sweeps: dcr.sweeps,
+        spin_correction: dcr.angular_momentum_correction,
+        energy_correction: dcr.energy_correction,
+        swept: dcr.swept,
+        guard: guarded(spec),
+    }
+}
+
+/// Who touches whom. Names have been looked up when the deck was checked.
+fn touching(
+    spec: &Contact,
+    deformable: &[(&str, &Body)],
+    builder: &Builder,
+    names: &[&str],
+) -> contact::Contact {
+    let index = |name: &String| names.iter().position(|n| n == name).map(|i| i as u32);
+    let pair = |[a, b]: &[String; 2]| Some([index(a)?, index(b)?]);
+    let law = |between: &Between| contact::Law {
+        friction: between.friction.unwrap_or(spec.friction),
+        restitution: between.restitution.or(spec.restitution),
+    };
+    let mut off: Vec<u32> = spec.off.iter().filter_map(index).collect();
+    let mut parts = Vec::new();
+    for ((b, (_, body)), at) in deformable.iter().enumerate().zip(builder.bodies()) {
+        if body.contact == Part::All(false) {
+            off.push(b as u32);
+        }
+        let sets = body.contact.sets();
+        if !sets.is_empty() {
+            let sides = sets.iter().filter_map(|set| at.mesh.side_sets.get(set)).flatten();
+            let mut sides: Vec<Side> = sides.copied().collect();
+            sides.sort_unstable();
+            sides.dedup();
+            parts.push((b as u32, sides));
+        }
+    }
+    let (passing, touching): (Vec<&Between>, Vec<&Between>) = spec.between.iter().partition(|b| b.off);
+    contact::Contact {
+        obstacles: Vec::new(),
+        law: contact::Law { friction: spec.friction, restitution: spec.restitution },
+        laws: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, law(b)))).collect(),
+        pairs_off: passing.iter().filter_map(|b| pair(&b.bodies)).collect(),
+        off,
+        with_itself: spec.with_itself.iter().filter_map(index).collect(),
+        only: spec.only.as_ref().map(|only| only.iter().filter_map(pair).collect()),
+        parts,
+    }
+}
+
+fn obstacle(name: &str, spec: &Obstacle, mesh: Option<Mesh>, dimension: usize) -> contact::Obstacle {
+    let shape = match (&spec.plane, &spec.polyline, mesh) {
+        (_, _, Some(mesh)) if mesh.dimension() == dimension => ObstacleShape::Solid(mesh),
+        (_, _, Some(mesh)) => ObstacleShape::Mesh(mesh),
+        (_, Some(line), _) => ObstacleShape::Polyline {
+            points: line.points.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect(),
+            closed: line.closed,
+        },
+        (Some(plane), ..) => {
+            // Scaled first, so that no length over- or underflows.
+            let normal = Vec3::from(plane.normal) / Vec3::from(plane.normal).amax();
+            ObstacleShape::Plane { point: Vec3::from(plane.point), normal }
+        }
+        (None, None, None) => ObstacleShape::Polyline { points: Vec::new(), closed: false },
+    };
+    contact::Obstacle {
+        name: name.into(),
+        shape,
+        motion: motion(spec.displacement, spec.table.as_deref(), spec.velocity),
+        spin: Vec3::from(spec.spin),
+        centre: Vec3::from(spec.centre.unwrap_or_default()),
+    }
+}
+
+/// A displacement times a table, or a velocity.
+fn motion(
+    displacement: Option<[f64; 3]>,
+    points: Option<&[[f64; 2]]>,
+    velocity: Option<[f64; 3]>,
+) -> Option<Motion> {
+    match (displacement, velocity) {
+        (Some(d), _) => Some(Motion::Displacement {
+            displacement: Vec3::from(d),
+            table: table(points.unwrap_or_default()),
+        }),
+        (None, Some(v)) => Some(Motion::Velocity { velocity: Vec3::from(v) }),
+        (None, None) => None,
+    }
 }
 
 /// Checked when it was read.
@@ -101,15 +244,11 @@ fn restrain(
     if dimension < 3 {
         asked.push((all.clone(), space[dimension..].to_vec(), None));
     }
-    match &spec.fix {
-        Fix::All(true) => asked.push((all, space.to_vec(), None)),
-        Fix::All(false) => {}
-        Fix::One(set) => asked.push((body.node_set(set).unwrap_or_default(), space.to_vec(), None)),
-        Fix::Sets(sets) => {
-            for set in sets {
-                asked.push((body.node_set(set).unwrap_or_default(), space.to_vec(), None));
-            }
-        }
+    if spec.fix == Part::All(true) {
+        asked.push((all, space.to_vec(), None));
+    }
+    for set in spec.fix.sets() {
+        asked.push((body.node_set(set).unwrap_or_default(), space.to_vec(), None));
     }
     let own = asked.len();
     for support in &spec.support {
@@ -118,14 +257,7 @@ fn restrain(
             // Scaled first, so that no length over- or underflows.
             Direction::Vector(v) => Vec3::from(v) / Vec3::from(v).amax(),
         });
-        let motion = match (support.displacement, support.velocity) {
-            (Some(d), _) => Some(Motion::Displacement {
-                displacement: Vec3::from(d),
-                table: table(support.table.as_deref().unwrap_or_default()),
-            }),
-            (None, Some(v)) => Some(Motion::Velocity { velocity: Vec3::from(v) }),
-            (None, None) => None,
-        };
+        let motion = motion(support.displacement, support.table.as_deref(), support.velocity);
         let nodes = body.node_set(&support.set).unwrap_or_default();
         asked.push((nodes, directions.collect(), motion));
     }
@@ -223,7 +355,7 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
             (StepRule::Fixed(size), size)
         }
         Step { safety, .. } => {
-            let safety = safety.unwrap_or(SAFETY);
+            let safety = safety.unwrap_or(spec.method.safety());
             if safety > 1.0 {
                 let message = format!("a `safety` of {safety} is beyond the proven bound of 1");
                 problems.warn(&tree.place(&["step", "safety"]), message, "0.9 is a good value");
@@ -240,9 +372,9 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
     Some(rule)
 }
 
-fn initial(spec: &Spec, model: &Model) -> State {
+fn initial(deformable: &[(&str, &Body)], model: &Model) -> State {
     let mut state = model.rest();
-    for ((_, body), at) in spec.body.0.iter().zip(&model.bodies) {
+    for ((_, body), at) in deformable.iter().zip(&model.bodies) {
         let (velocity, spin) = (Vec3::from(body.velocity), Vec3::from(body.spin));
         let about = match body.spin_about {
             About::Point(p) => Vec3::from(p),
@@ -262,8 +394,16 @@ fn initial(spec: &Spec, model: &Model) -> State {
     state
 }
 
-fn target(probe: &Probe, model: &Model, held: &[Vec<bool>]) -> Target {
-    let index = model.bodies.iter().position(|b| b.name == probe.body).unwrap_or(0);
+fn target(probe: &Probe, model: &Model, held: &[Vec<bool>], names: &[&str]) -> Target {
+    let number = |name: &String| names.iter().position(|n| n == name).unwrap_or(0);
+    if let Some([on, by]) = &probe.between {
+        return Target::Contact { on: number(on) as u32, by: vec![number(by) as u32] };
+    }
+    if let Some(on) = &probe.contact {
+        let on = number(on) as u32;
+        return Target::Contact { on, by: (0..names.len() as u32).filter(|b| *b != on).collect() };
+    }
+    let index = probe.body.as_ref().map_or(0, number);
     let body = &model.bodies[index];
     let start = body.nodes.start as u32;
     if let Some(node) = probe.node {

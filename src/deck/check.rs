@@ -4,7 +4,7 @@
 //! so that one mistake is told once.
 
 use super::meshes::{self, Trouble};
-use super::problem::{Problems, suggest, there_are};
+use super::problem::{Problems, list, suggest, there_are};
 use super::read::Draft;
 use super::spec::*;
 use super::tree::{Place, Tree};
@@ -20,6 +20,25 @@ pub struct Prepared {
     pub held: Vec<bool>,
 }
 
+/// What stands behind the name of a body.
+pub enum Made {
+    Deformable(Prepared),
+    /// An obstacle, with its mesh if it is made of one.
+    Rigid(Option<Mesh>),
+}
+
+impl Made {
+    fn deformable(&self) -> Option<&Prepared> {
+        match self {
+            Made::Deformable(prepared) => Some(prepared),
+            Made::Rigid(_) => None,
+        }
+    }
+}
+
+/// The names of all bodies, and what stands behind them as far as it could be read.
+type Bodies<'b> = [(&'b str, Option<&'b Made>)];
+
 pub struct Checker<'a> {
     pub tree: &'a Tree,
     pub problems: &'a Problems<'a>,
@@ -34,12 +53,18 @@ impl Checker<'_> {
     }
 
     /// Checks everything; defaults that depend on the mesh are written into the draft.
-    pub fn all(&self, draft: &mut Draft) -> Vec<Option<Prepared>> {
-        let Draft { material, body, load, probe, .. } = draft;
+    pub fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
+        let Draft { material, body, load, probe, contact, method, .. } = draft;
         let mut used = vec![false; material.len()];
-        let prepared: Vec<Option<Prepared>> = body
+        let made: Vec<Option<Made>> = body
             .iter_mut()
-            .map(|(name, body)| self.body(name, body.as_mut()?, material, &mut used))
+            .map(|(name, body)| match body.as_mut()? {
+                AnyBody::Deformable(body) => self.body(name, body, material, &mut used).map(Made::Deformable),
+                AnyBody::Rigid(obstacle) => match &mut obstacle.mesh {
+                    Some(mesh) => self.mesh(name, mesh).map(|mesh| Made::Rigid(Some(mesh))),
+                    None => Some(Made::Rigid(None)),
+                },
+            })
             .collect();
         // Who could not be read may have used anything.
         if body.iter().all(|(_, b)| b.is_some()) {
@@ -48,8 +73,28 @@ impl Checker<'_> {
                 self.problems.warn(&place, format!("nobody is made of material `{name}`"), "");
             }
         }
-        let bodies: Vec<(&str, Option<&Prepared>)> =
-            body.iter().zip(&prepared).map(|((name, _), p)| (name.as_str(), p.as_ref())).collect();
+        let rigid = |b: &(String, Option<AnyBody>)| matches!(b.1, Some(AnyBody::Rigid(_)));
+        if !body.is_empty() && body.iter().all(rigid) {
+            let help = "give at least one of them a mesh and a `material`";
+            self.problems.add(&self.place(&["body"]), "all bodies are rigid obstacles", help);
+        }
+        let deformable = made.iter().flatten().filter_map(Made::deformable);
+        let dimension = deformable.map(|p| p.mesh.dimension()).max();
+        for ((name, body), made) in body.iter_mut().zip(&made) {
+            if let (Some(AnyBody::Rigid(obstacle)), Some(Made::Rigid(mesh)), Some(dimension)) =
+                (body, made, dimension)
+            {
+                self.obstacle(name, obstacle, mesh.as_ref(), dimension);
+            }
+        }
+        if let Some(method) = method.filter(|m| !m.has_contact()) {
+            self.without_contact(method, body, contact, probe);
+        }
+        let bodies: Vec<(&str, Option<&Made>)> =
+            body.iter().zip(&made).map(|((name, _), m)| (name.as_str(), m.as_ref())).collect();
+        if let Some(Some(contact)) = contact {
+            self.contact(contact, &bodies);
+        }
         for (i, load) in load.iter().enumerate() {
             if let Some(load) = load {
                 self.load(&i.to_string(), load, &bodies);
@@ -60,7 +105,172 @@ impl Checker<'_> {
                 self.probe(name, probe, &bodies);
             }
         }
-        prepared
+        made
+    }
+
+    fn mesh(&self, name: &str, spec: &mut MeshSpec) -> Option<Mesh> {
+        meshes::build(spec, self.folder).map_err(|trouble| self.mesh_trouble(name, trouble)).ok()
+    }
+
+    /// Is the mesh of a body fit for what it is to be?
+    fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
+        verdict.map_err(|error| self.mesh_trouble(name, error.into())).is_ok()
+    }
+
+    /// What a deck may not say when nothing touches anything.
+    fn without_contact(
+        &self,
+        method: MethodName,
+        body: &[(String, Option<AnyBody>)],
+        contact: &Option<Option<Contact>>,
+        probe: &[(String, Option<Probe>)],
+    ) {
+        let with = list(MethodName::WITH_CONTACT, '"');
+        let refuse = |path: &[&str], what: String| {
+            let message = format!("{what}, and method \"{}\" knows no contact", method.name());
+            let help = format!("methods with contact: {with}");
+            self.problems.add(&self.place(path), message, help);
+        };
+        if let Some(Some(_)) = contact {
+            refuse(&["contact"], "there is a table [contact]".into());
+        }
+        for (name, body) in body {
+            match body {
+                Some(AnyBody::Rigid(obstacle)) if obstacle.mesh.is_some() => {
+                    let what = format!("body `{name}` has no `material`, so it is a rigid obstacle");
+                    refuse(&["body", name], what);
+                }
+                Some(AnyBody::Rigid(_)) => refuse(&["body", name], format!("body `{name}` is an obstacle")),
+                Some(AnyBody::Deformable(Body { contact: Part::Sets(_), .. })) => {
+                    let what = format!("`contact` says what of body `{name}` can touch");
+                    refuse(&["body", name, "contact"], what);
+                }
+                _ => {}
+            }
+        }
+        for (name, probe) in probe {
+            if let Some(Probe { body: None, .. }) = probe {
+                refuse(&["probe", name], format!("probe `{name}` measures contact"));
+            }
+        }
+    }
+
+    /// An obstacle of the right dimension, that stays in it; its centre is written down.
+    fn obstacle(&self, name: &str, obstacle: &mut Obstacle, mesh: Option<&Mesh>, dimension: usize) {
+        let nodes: Vec<[f64; 3]> = match (&obstacle.plane, &obstacle.polyline, mesh) {
+            (Some(plane), ..) => {
+                self.in_space(&["body", name, "plane", "normal"], "`normal`", plane.normal, name, dimension);
+                vec![plane.point]
+            }
+            (_, Some(line), _) => {
+                if dimension != 2 {
+                    let message =
+                        format!("body `{name}` is a polyline, and the others are {}", OTHERS[dimension]);
+                    let help = "a polyline is for plane problems; use a `plane` or a `mesh`";
+                    self.problems.add(&self.place(&["body", name, "polyline"]), message, help);
+                }
+                line.points.iter().map(|p| [p[0], p[1], 0.0]).collect()
+            }
+            (.., Some(mesh)) => {
+                let own = mesh.dimension();
+                if own == dimension {
+                    self.fit(name, mesh.check());
+                } else if own > 0 && own + 1 == dimension {
+                    self.fit(name, mesh.check_surface());
+                } else {
+                    let cells = mesh.cells.first().map_or("", |c| c.kind.name());
+                    let message = format!(
+                        "obstacle `{name}` is made of {cells} cells, and the others are {}",
+                        OTHERS[dimension]
+                    );
+                    let help = ["", "bar2", "bar2, tri3 or quad4", "tri3, quad4, tet4 or hex8"][dimension];
+                    let help = format!("it can be made of {help}");
+                    self.problems.add(&self.place(&["body", name, "mesh"]), message, help);
+                }
+                mesh.nodes.iter().map(|&x| x.into()).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (key, v) in [("velocity", obstacle.velocity), ("displacement", obstacle.displacement)] {
+            let v = v.unwrap_or_default();
+            self.in_space(&["body", name, key], &format!("`{key}`"), v, name, dimension);
+        }
+        self.spin(name, obstacle.spin, dimension);
+        let middle = |k: usize| {
+            let (lo, hi) = nodes
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x[k]), hi.max(x[k])));
+            lo + 0.5 * (hi - lo)
+        };
+        if obstacle.spin != [0.0; 3] && !nodes.is_empty() {
+            obstacle.centre.get_or_insert([middle(0), middle(1), middle(2)]);
+        } else if obstacle.spin == [0.0; 3] && obstacle.centre.is_some() {
+            let message = format!("the `centre` of obstacle `{name}` does nothing: it has no `spin`");
+            self.problems.warn(&self.place(&["body", name, "centre"]), message, "");
+        }
+    }
+
+    /// Names in [contact] lead to bodies, and each pair is spoken of once.
+    fn contact(&self, contact: &Contact, bodies: &Bodies) {
+        let is_rigid =
+            |name: &str| bodies.iter().any(|(n, made)| *n == name && matches!(made, Some(Made::Rigid(_))));
+        for (i, name) in contact.off.iter().enumerate() {
+            self.known_body(name, &["contact", "off", &i.to_string()], bodies);
+        }
+        for (i, name) in contact.with_itself.iter().enumerate() {
+            let path = ["contact", "self", &i.to_string()];
+            if self.known_body(name, &path, bodies) && is_rigid(name) {
+                let message = format!("body `{name}` is rigid and cannot touch itself");
+                self.problems.add(&self.place(&path), message, "leave it out");
+            }
+        }
+        let pair = |bodies_of: &[String; 2], path: &[&str], what: &str| {
+            let known = [0, 1].map(|k: usize| {
+                let index = k.to_string();
+                let mut path = path.to_vec();
+                path.push(&index);
+                self.known_body(&bodies_of[k], &path, bodies)
+            });
+            if known != [true; 2] {
+                return;
+            }
+            let [a, b] = bodies_of;
+            if is_rigid(a) && is_rigid(b) {
+                let message = format!("`{a}` and `{b}` are both rigid and never touch");
+                self.problems.add(&self.place(path), message, "leave them out");
+            } else if a == b && !contact.with_itself.contains(a) {
+                let message = format!("{what} names body `{a}` twice");
+                let help = format!("self = [\"{a}\"] lets it touch itself");
+                self.problems.add(&self.place(path), message, help);
+            }
+        };
+        for (i, bodies) in contact.only.iter().flatten().enumerate() {
+            pair(bodies, &["contact", "only", &i.to_string()], "`only`");
+        }
+        for (i, between) in contact.between.iter().enumerate() {
+            let index = i.to_string();
+            let path = ["contact", "between", &index, "bodies"];
+            pair(&between.bodies, &path, "`bodies`");
+            let [a, b] = &between.bodies;
+            let same = |other: &Between| {
+                let [c, d] = &other.bodies;
+                (a, b) == (c, d) || (a, b) == (d, c)
+            };
+            if contact.between[..i].iter().any(same) {
+                let message = format!("`{a}` and `{b}` are spoken of twice in [[contact.between]]");
+                self.problems.add(&self.place(&path), message, "keep one of them");
+            }
+        }
+    }
+
+    /// Is there a body of that name?
+    fn known_body(&self, name: &str, path: &[&str], bodies: &Bodies) -> bool {
+        let known = bodies.iter().any(|(n, _)| *n == name);
+        if !known {
+            let help = suggest(name, bodies.iter().map(|(n, _)| *n), '`');
+            self.problems.add(&self.place(path), format!("there is no body called `{name}`"), help);
+        }
+        known
     }
 
     fn body(
@@ -70,13 +280,7 @@ impl Checker<'_> {
         materials: &[(String, Option<Law>)],
         used: &mut [bool],
     ) -> Option<Prepared> {
-        let mesh = match meshes::build(&mut body.mesh, self.folder) {
-            Ok(mesh) => Some(mesh),
-            Err(trouble) => {
-                self.mesh_trouble(name, trouble);
-                None
-            }
-        };
+        let mesh = self.mesh(name, &mut body.mesh).filter(|mesh| self.fit(name, mesh.check()));
         let mut find = |reference: &MaterialRef, path: &[&str]| match reference {
             MaterialRef::Inline(law) => Some(law.clone()),
             MaterialRef::Name(wanted) => match materials.iter().position(|(n, _)| n == wanted) {
@@ -107,6 +311,9 @@ impl Checker<'_> {
         let laws = self.assign(name, &mut mesh, main, &groups);
         self.kind(name, body, &mesh);
         let held = self.supports(name, body, &mesh);
+        for (i, set) in body.contact.sets().iter().enumerate() {
+            self.side_set(&mesh, name, set, &["body", name, "contact", &i.to_string()]);
+        }
         Some(Prepared { mesh, laws: laws?, held })
     }
 
@@ -202,9 +409,14 @@ impl Checker<'_> {
         for (key, v) in vectors {
             self.in_space(&["body", name, key], &format!("`{key}`"), v, name, dimension);
         }
+        self.spin(name, body.spin, dimension);
+    }
+
+    /// A spin that leaves a body in its line or plane.
+    fn spin(&self, name: &str, spin: [f64; 3], dimension: usize) {
         let spins = match dimension {
-            1 => body.spin != [0.0; 3],
-            2 => body.spin[..2] != [0.0; 2],
+            1 => spin != [0.0; 3],
+            2 => spin[..2] != [0.0; 2],
             _ => false,
         };
         if spins {
@@ -236,16 +448,14 @@ impl Checker<'_> {
 
     /// Marks held nodes; sets must exist.
     fn supports(&self, name: &str, body: &Body, mesh: &Mesh) -> Vec<bool> {
-        let mut held = vec![body.fix == Fix::All(true); mesh.nodes.len()];
+        let mut held = vec![body.fix == Part::All(true); mesh.nodes.len()];
         let mut mark = |set: &str, path: &[&str]| {
             if let Some(nodes) = self.node_set(mesh, name, set, path) {
                 nodes.iter().for_each(|&n| held[n as usize] = true);
             }
         };
-        if let Fix::Sets(sets) = &body.fix {
-            for (i, set) in sets.iter().enumerate() {
-                mark(set, &["body", name, "fix", &i.to_string()]);
-            }
+        for (i, set) in body.fix.sets().iter().enumerate() {
+            mark(set, &["body", name, "fix", &i.to_string()]);
         }
         for (i, support) in body.support.iter().enumerate() {
             let i = i.to_string();
@@ -274,25 +484,39 @@ impl Checker<'_> {
         }
     }
 
-    /// The body that `name` names, if it is there and could be prepared.
+    /// A set must have sides.
+    fn side_set(&self, mesh: &Mesh, body: &str, set: &str, path: &[&str]) {
+        if mesh.side_sets.get(set).is_none_or(|s| s.is_empty()) {
+            let message = if mesh.node_sets.contains_key(set) {
+                format!("set `{set}` of body `{body}` has nodes but no sides")
+            } else {
+                format!("body `{body}` has no set called `{set}`")
+            };
+            self.problems.add(&self.place(path), message, known(mesh.side_sets.keys(), set));
+        }
+    }
+
+    /// The body that `name` names, if it is there, deforms and could be prepared; `why` an obstacle will not do.
     fn find<'p>(
         &self,
         name: &str,
         path: &[&str],
-        bodies: &[(&str, Option<&'p Prepared>)],
+        bodies: &[(&str, Option<&'p Made>)],
+        why: &str,
     ) -> Option<&'p Prepared> {
-        match bodies.iter().find(|(n, _)| *n == name) {
-            Some((_, prepared)) => *prepared,
-            None => {
-                let help = suggest(name, bodies.iter().map(|(n, _)| *n), '`');
-                self.problems.add(&self.place(path), format!("there is no body called `{name}`"), help);
-                None
-            }
+        if !self.known_body(name, path, bodies) {
+            return None;
         }
+        let (_, made) = bodies.iter().find(|(n, _)| *n == name)?;
+        if let Some(Made::Rigid(_)) = made {
+            self.problems.add(&self.place(path), format!("body `{name}` is a rigid obstacle"), why);
+        }
+        made.and_then(Made::deformable)
     }
 
-    fn load(&self, index: &str, load: &Load, bodies: &[(&str, Option<&Prepared>)]) {
-        let Some(Prepared { mesh, .. }) = self.find(&load.body, &["load", index, "body"], bodies) else {
+    fn load(&self, index: &str, load: &Load, bodies: &Bodies) {
+        let why = "no load moves it; give it a `velocity` or a `displacement`";
+        let Some(Prepared { mesh, .. }) = self.find(&load.body, &["load", index, "body"], bodies, why) else {
             return;
         };
         let dimension = mesh.dimension();
@@ -311,35 +535,43 @@ impl Checker<'_> {
             let message = format!("the end of bar `{}` has no side to press on", load.body);
             let help = "use traction = [-p, 0, 0], in the direction of the push";
             self.problems.add(&self.place(&["load", index, "pressure"]), message, help);
-        } else if mesh.side_sets.get(set).is_none_or(|s| s.is_empty()) {
-            let message = if mesh.node_sets.contains_key(set) {
-                format!("set `{set}` of body `{}` has nodes but no sides", load.body)
-            } else {
-                format!("body `{}` has no set called `{set}`", load.body)
-            };
-            self.problems.add(&self.place(&path), message, known(mesh.side_sets.keys(), set));
+        } else {
+            self.side_set(mesh, &load.body, set, &path);
         }
     }
 
-    fn probe(&self, name: &str, probe: &Probe, bodies: &[(&str, Option<&Prepared>)]) {
-        let Some(prepared) = self.find(&probe.body, &["probe", name, "body"], bodies) else { return };
+    fn probe(&self, name: &str, probe: &Probe, bodies: &Bodies) {
+        if let Some(pair) = &probe.between {
+            let known = [0, 1].map(|k: usize| {
+                self.known_body(&pair[k], &["probe", name, "between", &k.to_string()], bodies)
+            });
+            if known == [true; 2] && pair[0] == pair[1] {
+                let message = format!("probe `{name}` asks what body `{}` does to itself", pair[0]);
+                self.problems.add(&self.place(&["probe", name, "between"]), message, "name two bodies");
+            }
+        }
+        if let Some(body) = &probe.contact {
+            self.known_body(body, &["probe", name, "contact"], bodies);
+        }
+        let Some(body) = &probe.body else { return };
+        let why = format!("it moves as told; contact = \"{body}\" measures what pushes it");
+        let Some(prepared) = self.find(body, &["probe", name, "body"], bodies, &why) else { return };
         let count = prepared.mesh.nodes.len();
         if let Some(node) = probe.node
             && node as usize >= count
         {
-            let message = format!("body `{}` has no node {node}", probe.body);
+            let message = format!("body `{body}` has no node {node}");
             let help = format!("its nodes are 0 to {}", count - 1);
             self.problems.add(&self.place(&["probe", name, "node"]), message, help);
         }
         if let Some(set) = &probe.nodes {
-            self.node_set(&prepared.mesh, &probe.body, set, &["probe", name, "nodes"]);
+            self.node_set(&prepared.mesh, body, set, &["probe", name, "nodes"]);
         }
         if let Some(set) = &probe.reaction {
             let path = ["probe", name, "reaction"];
-            let nodes = self.node_set(&prepared.mesh, &probe.body, set, &path);
+            let nodes = self.node_set(&prepared.mesh, body, set, &path);
             if nodes.is_some_and(|nodes| !nodes.iter().any(|&n| prepared.held[n as usize])) {
-                let message =
-                    format!("set `{set}` of body `{}` is not held, so nothing pushes back", probe.body);
+                let message = format!("set `{set}` of body `{body}` is not held, so nothing pushes back");
                 self.problems.add(&self.place(&path), message, "name it in `fix` or in a support");
             }
         }
@@ -403,6 +635,7 @@ impl Checker<'_> {
     }
 }
 
+const OTHERS: [&str; 4] = ["nothing", "bars", "plane bodies", "solids"];
 const AT_HOME: [&str; 4] = ["space", "line", "plane", "space"];
 
 /// The nearest name, else all of them.

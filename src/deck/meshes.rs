@@ -27,8 +27,8 @@ impl From<MeshError> for Trouble {
     }
 }
 
-/// Builds or reads the mesh, puts it in its place and checks it. `folder` is where paths begin; the hash of a
-/// file is noted in `spec`.
+/// Builds or reads the mesh and puts it in its place; whether it is fit for what it is to be is not checked here. `folder`
+/// is where paths begin; the hash of a file is noted in `spec`.
 pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
     let (mut mesh, at, rotate) = match spec {
         MeshSpec::Shape(shape) => {
@@ -56,7 +56,6 @@ pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
         },
     });
     mesh.place(&Placement { at: Vec3::from(at), rotation })?;
-    mesh.check()?;
     Ok(mesh)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text ──tree──► values with places ──read──► what it says ──check──► what it means ──build──► Case
-//!                --set options                      │
+//!                --set options, arrays              │
 //!                                                   └──resolve──► deck.toml with every default
 //! ```
 //!
@@ -11,6 +11,7 @@
 //! `blocks.rs` holds the one `match` where elements and laws meet. `spec.rs` is the deck as plain data, and what the
 //! JSON schema is made from.
 
+mod array;
 mod blocks;
 mod build;
 mod check;
@@ -21,12 +22,14 @@ mod reader;
 pub mod resolve;
 pub mod schema;
 pub mod spec;
+pub mod surfaces;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use problem::{At, DeckErrors, Problem};
 pub use spec::Spec;
+use surfaces::Surfaces;
 
 use crate::run::Case;
 use std::path::{Path, PathBuf};
@@ -48,6 +51,8 @@ pub struct Loaded {
     pub case: Case,
     /// What the deck says, with every default.
     pub spec: Spec,
+    /// What can touch, if the method knows contact.
+    pub surfaces: Option<Surfaces>,
     pub warnings: Vec<Problem>,
     folder: PathBuf,
 }
@@ -56,24 +61,25 @@ pub struct Loaded {
 pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
     let source =
         tree::Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
-    let tree = tree::Tree::parse(&source)?;
+    let mut tree = tree::Tree::parse(&source)?;
     let problems = problem::Problems::new(&source);
+    array::expand(&mut tree, &problems);
     let built = read::deck(&tree, &problems).and_then(|mut draft| {
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
-        let prepared: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
-        let (prepared, spec) = (prepared?, draft.spec()?);
+        let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
+        let (made, spec) = (made?, draft.spec()?);
         if !problems.none() {
             return None;
         }
-        let case = build::case(&spec, prepared, &tree, &problems)?;
-        Some((case, spec))
+        let (case, surfaces) = build::case(&spec, made, &tree, &problems)?;
+        Some((case, spec, surfaces))
     });
     let warnings = problems.verdict()?;
-    let Some((case, spec)) = built else {
+    let Some((case, spec, surfaces)) = built else {
         // Nothing is given up without a word; should it happen, this is better than none.
         let at = At::File(input.name.into());
         let message = "the deck could not be read".into();
         return Err(DeckErrors { problems: vec![Problem { at, message, help: String::new() }] });
     };
-    Ok(Loaded { case, spec, warnings, folder: input.folder.to_owned() })
+    Ok(Loaded { case, spec, surfaces, warnings, folder: input.folder.to_owned() })
 }

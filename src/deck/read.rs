@@ -2,10 +2,10 @@
 //!
 //! A part that could not be read is `None` and its problems are noted; the others can still be checked.
 
-use super::problem::{Problems, suggest};
+use super::problem::{Problems, list, suggest};
 use super::reader::{Item, Reader};
 use super::spec::*;
-use super::tree::{Node, Tree, Value};
+use super::tree::{Node, Place, Tree, Value};
 
 /// A deck as far as it could be read.
 pub struct Draft {
@@ -14,8 +14,10 @@ pub struct Draft {
     pub end: Option<f64>,
     pub step: Option<Step>,
     pub output: Option<Output>,
+    pub dcr: Option<Option<Dcr>>,
+    pub contact: Option<Option<Contact>>,
     pub material: Vec<(String, Option<Law>)>,
-    pub body: Vec<(String, Option<Body>)>,
+    pub body: Vec<(String, Option<AnyBody>)>,
     pub load: Vec<Option<Load>>,
     pub probe: Vec<(String, Option<Probe>)>,
 }
@@ -32,6 +34,8 @@ impl Draft {
             end: self.end?,
             step: self.step?,
             output: self.output?,
+            dcr: self.dcr?,
+            contact: self.contact?,
             material: named(self.material)?,
             body: named(self.body)?,
             load: self.load.into_iter().collect::<Option<_>>()?,
@@ -44,12 +48,20 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     let root = Item { node: &tree.root, name: String::new(), problems };
     let mut r = root.table("deck")?;
     let title = r.or("title", String::new(), Item::text);
-    let method = r.required("method", "\"verlet\"").and_then(method_name);
+    let method = r.required("method", "\"dcr\"").and_then(method_name);
     let end = r.required("end", "0.1").and_then(Item::positive);
-    let step = r.or("step", Step { size: None, safety: Some(SAFETY) }, step);
+    let mut step = r.or("step", Step::default(), step);
     let output = r.or("output", Output::default(), output);
+    let mut dcr = r.maybe("dcr", dcr);
+    let mut contact = r.maybe("contact", contact);
+    if let Some(method) = method {
+        if let Some(Step { size: None, safety: safety @ None }) = &mut step {
+            *safety = Some(method.safety());
+        }
+        defaults_of_method(method, tree, problems, &mut dcr, &mut contact);
+    }
     let material = r.named("material", "material", |_, item| law(item));
-    let body = r.named("body", "body", |_, item| body(item));
+    let body = r.named("body", "body", |_, item| any_body(item));
     if body.is_empty() {
         problems.add(
             &r.place,
@@ -73,25 +85,120 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
         }
     };
     let probe = r.named("probe", "probe", |_, item| probe(item));
-    later(&mut r, "contact", "contact is not in this version yet", "remove [contact] to run without it");
     r.finish();
-    Some(Draft { title, method, end, step, output, material, body, load, probe })
+    Some(Draft { title, method, end, step, output, dcr, contact, material, body, load, probe })
 }
 
-/// A key that will come: not offered as a suggestion, not taken for a slip.
-fn later(r: &mut Reader, key: &'static str, message: &str, help: &str) {
-    if let Some(place) = r.key_place(key) {
-        r.problems.add(place, message, help);
-        r.ignore(key);
+/// Tables that belong to the method, with its own defaults.
+fn defaults_of_method(
+    method: MethodName,
+    tree: &Tree,
+    problems: &Problems,
+    dcr: &mut Option<Option<Dcr>>,
+    contact: &mut Option<Option<Contact>>,
+) {
+    if let Some(dcr) = dcr {
+        if method == MethodName::Dcr {
+            dcr.get_or_insert_default();
+        } else if dcr.is_some() {
+            let message = format!("[dcr] is for method \"dcr\"; \"{}\" does not read it", method.name());
+            problems.warn(&tree.place(&["dcr"]), message, "");
+        }
     }
+    let (Some(contact), Some(own)) = (contact, method.restitution()) else { return };
+    let contact = contact.get_or_insert_default();
+    let before = tree.method_before.as_deref().and_then(MethodName::called);
+    let before = before.filter(|b| *b != method).and_then(MethodName::restitution);
+    let told = |path: &[&str]| matches!(tree.place(path), Place::Option(_));
+    if !told(&["contact", "restitution"]) {
+        contact.restitution = carried_over(contact.restitution, before);
+    }
+    for (i, between) in contact.between.iter_mut().enumerate() {
+        if !told(&["contact", "between", &i.to_string(), "restitution"]) {
+            between.restitution = carried_over(between.restitution, before);
+        }
+        between.friction.get_or_insert(contact.friction);
+        between.restitution.get_or_insert(contact.restitution.unwrap_or(own));
+    }
+    contact.restitution.get_or_insert(own);
+}
+
+/// What is left of a restitution when an option puts another method in the place of one whose own is `before`: a
+/// resolved deck writes that out, so it says nothing about the new one.
+pub fn carried_over(restitution: Option<f64>, before: Option<f64>) -> Option<f64> {
+    restitution.filter(|e| before != Some(*e))
 }
 
 fn method_name(item: Item) -> Option<MethodName> {
     let text = item.clone().text()?;
     if MethodName::LATER.contains(&text.as_str()) {
-        return item.refuse(format!("is \"{text}\", which is not in this version yet"), "use \"verlet\"");
+        let help = format!("there are {}", list(MethodName::ALL, '"'));
+        return item.refuse(format!("is \"{text}\", which is not in this version yet"), help);
     }
-    item.choice(&MethodName::ALL).map(|_| MethodName::Verlet)
+    MethodName::called(MethodName::ALL[item.choice(&MethodName::ALL)?])
+}
+
+fn dcr(item: Item) -> Option<Dcr> {
+    let mut r = item.table("dcr")?;
+    let usual = Dcr::default();
+    let variant = r.or("variant", usual.variant, |i| {
+        i.choice(&DcrVariant::ALL).map(|k| [DcrVariant::Predictor, DcrVariant::FullStep][k])
+    });
+    let edge_edge = r.or("edge_edge", usual.edge_edge, Item::flag);
+    let projection = r.or("projection", usual.projection, |i| {
+        i.choice(&Projection::ALL).map(|k| [Projection::Mass, Projection::OneSided][k])
+    });
+    let sweeps = r.or("sweeps", usual.sweeps, Item::count);
+    let swept = r.maybe("swept", Item::flag);
+    let energy_correction = r.or("energy_correction", usual.energy_correction, Item::flag);
+    let spin = r.or("angular_momentum_correction", usual.angular_momentum_correction, Item::flag);
+    r.finish();
+    Some(Dcr {
+        variant: variant?,
+        edge_edge: edge_edge?,
+        projection: projection?,
+        sweeps: sweeps?,
+        swept: swept?,
+        energy_correction: energy_correction?,
+        angular_momentum_correction: spin?,
+    })
+}
+
+fn contact(item: Item) -> Option<Contact> {
+    let mut r = item.table("contact")?;
+    let friction = r.or("friction", 0.0, Item::not_negative);
+    let restitution = r.maybe("restitution", Item::share);
+    let guard = r.or("guard", false, Item::flag);
+    let off = r.or("off", Vec::new(), |i| i.list(Item::text));
+    let with_itself = r.or("self", Vec::new(), |i| i.list(Item::text));
+    let only = r.maybe("only", |i| i.list(|pair| pair.array(Item::text)));
+    let between = match r.get("between") {
+        None => Some(Vec::new()),
+        Some(item) if matches!(item.node.value, Value::Table(_)) => {
+            item.refuse("is a single table", "write it as [[contact.between]], with two brackets")
+        }
+        Some(item) => item.list(between),
+    };
+    r.finish();
+    Some(Contact {
+        friction: friction?,
+        restitution: restitution?,
+        guard: guard?,
+        off: off?,
+        with_itself: with_itself?,
+        only: only?,
+        between: between?,
+    })
+}
+
+fn between(item: Item) -> Option<Between> {
+    let mut r = item.table("between")?;
+    let bodies = r.required("bodies", "[\"block\", \"wall\"]").and_then(|i| i.array(Item::text));
+    let friction = r.maybe("friction", Item::not_negative);
+    let restitution = r.maybe("restitution", Item::share);
+    let off = r.or("off", false, Item::flag);
+    r.finish();
+    Some(Between { bodies: bodies?, friction: friction?, restitution: restitution?, off: off? })
 }
 
 fn step(item: Item) -> Option<Step> {
@@ -108,7 +215,7 @@ fn step(item: Item) -> Option<Step> {
     }
     Some(match (size?, safety?) {
         (Some(size), _) => Step { size: Some(size), safety: None },
-        (None, safety) => Step { size: None, safety: Some(safety.unwrap_or(SAFETY)) },
+        (None, safety) => Step { size: None, safety },
     })
 }
 
@@ -227,13 +334,117 @@ fn material(item: Item) -> Option<MaterialRef> {
     }
 }
 
-fn body(item: Item) -> Option<Body> {
-    let mut r = item.table("body")?;
-    if r.key_place("plane").is_some() && r.key_place("mesh").is_none() {
-        let help = "give the body a mesh and a material, or remove it";
-        later(&mut r, "plane", "rigid obstacles are not in this version yet", help);
+fn any_body(item: Item) -> Option<AnyBody> {
+    let r = item.clone().table("")?;
+    let material = r.key_place("material").is_some() || r.key_place("materials").is_some();
+    let rigid = r.is_table("plane")
+        || r.key_place("polyline").is_some()
+        || (r.key_place("mesh").is_some() && !material);
+    if rigid { obstacle(item).map(AnyBody::Rigid) } else { body(item).map(AnyBody::Deformable) }
+}
+
+/// Keys of bodies that deform, and why an obstacle has none.
+const NOT_RIGID: [(&str, &str); 14] = [
+    ("material", "a plane or a polyline is rigid; only a body with a `mesh` can have a material"),
+    ("materials", "a plane or a polyline is rigid; only a body with a `mesh` can have materials"),
+    ("integration", "what is rigid has no stress to integrate"),
+    ("hourglass", "what is rigid has no hourglass modes"),
+    ("thickness", "what is rigid has no mass"),
+    ("area", "what is rigid has no mass"),
+    ("spin_about", "the point it spins about is its `centre`"),
+    ("gravity", "it moves as told: give it a `velocity` or a `displacement`"),
+    ("gravity_table", "it moves as told: give it a `displacement` with a `table`"),
+    ("damping", "it moves as told, and nothing slows it"),
+    ("fix", "it rests unless it is given a `velocity`, a `displacement` or a `spin`"),
+    ("support", "it rests unless it is given a `velocity`, a `displacement` or a `spin`"),
+    ("contact", "all of it touches; `off` of [contact] takes it out"),
+    ("plane", "\"strain\" and \"stress\" are for bodies that deform"),
+];
+
+/// A body without material.
+fn obstacle(item: Item) -> Option<Obstacle> {
+    let mut r = item.table("obstacle")?;
+    let word = r.key_place("plane").is_some() && !r.is_table("plane");
+    let shape = r.one_of(if word { &["polyline", "mesh"][..] } else { &["plane", "polyline", "mesh"] });
+    for (key, why) in NOT_RIGID {
+        if let Some(place) = r.key_place(key)
+            && (key != "plane" || word)
+        {
+            let message = if shape == Some("mesh") {
+                format!("{} has no material and is a rigid obstacle; it has no `{key}`", r.name)
+            } else {
+                format!("{} is a rigid obstacle; it has no `{key}`", r.name)
+            };
+            let help =
+                if shape == Some("mesh") { format!("{why}; or give it a `material`") } else { why.into() };
+            r.problems.add(place, message, help);
+            r.ignore(key);
+        }
+    }
+    let plane = if word { None } else { r.maybe("plane", half_space) };
+    let polyline = r.maybe("polyline", polyline);
+    let mesh = r.maybe("mesh", mesh);
+    let velocity = r.maybe("velocity", Item::vector);
+    let displacement = r.maybe("displacement", Item::vector);
+    let table = r.maybe("table", Item::table_in_time);
+    let spin = r.or("spin", [0.0; 3], Item::vector);
+    let centre = r.maybe("centre", Item::vector);
+    let (name, place, problems) = (r.name.clone(), r.place.clone(), r.problems);
+    r.finish();
+    let (displacement, velocity) = (displacement?, velocity?);
+    let table = led(&name, &place, problems, displacement, velocity, table?)?;
+    shape?;
+    Some(Obstacle {
+        velocity,
+        displacement,
+        table,
+        spin: spin?,
+        centre: centre?,
+        plane: plane?,
+        polyline: polyline?,
+        mesh: mesh?,
+    })
+}
+
+fn half_space(item: Item) -> Option<HalfSpace> {
+    let mut r = item.table("plane")?;
+    let point = r.required("point", "[0, 0, 0]").and_then(Item::vector);
+    let normal = r.required("normal", "[0, 0, 1]").and_then(Item::direction);
+    r.finish();
+    Some(HalfSpace { point: point?, normal: normal? })
+}
+
+fn polyline(item: Item) -> Option<Polyline> {
+    let mut r = item.table("polyline")?;
+    let points = r.required("points", "[[0, 0], [1, 0]]").and_then(|i| {
+        let points: Vec<[f64; 2]> = i.clone().list(|p| p.array(Item::number))?;
+        if points.len() < 2 {
+            return i.refuse(format!("has {} points", points.len()), "it needs at least two");
+        }
+        if let Some(k) = points.windows(2).position(|p| p[0] == p[1]) {
+            return i
+                .refuse(format!("has the same point at entries {k} and {}", k + 1), "remove one of them");
+        }
+        Some(points)
+    });
+    let closed = r.or("closed", false, Item::flag);
+    let (name, place, problems) = (r.name.clone(), r.place.clone(), r.problems);
+    r.finish();
+    let (points, closed) = (points?, closed?);
+    if closed && points.len() < 3 {
+        problems.add(&place, format!("{name} is closed and has two points"), "it needs at least three");
         return None;
     }
+    if closed && points.first() == points.last() {
+        let message = format!("{name} is closed and ends where it begins");
+        problems.add(&place, message, "remove the last point: it is joined to the first by itself");
+        return None;
+    }
+    Some(Polyline { points, closed })
+}
+
+fn body(item: Item) -> Option<Body> {
+    let mut r = item.table("body")?;
     let mesh = r.required("mesh", "{ shape = \"box\", size = [1, 1, 1], cells = [4, 4, 4] }").and_then(mesh);
     let material_here = r.maybe("material", material);
     let materials = r.each("materials", "group", |_, item| material(item));
@@ -253,7 +464,16 @@ fn body(item: Item) -> Option<Body> {
     let gravity = r.or("gravity", [0.0; 3], Item::vector);
     let gravity_table = r.or("gravity_table", default_table(), Item::table_in_time);
     let damping = r.or("damping", 0.0, Item::not_negative);
-    let fix = r.or("fix", Fix::default(), fix);
+    let fix = r.or("fix", Part::default(), part);
+    let contact = r.or("contact", default_contact(), |item| {
+        let read = part(item.clone())?;
+        match read {
+            Part::Sets(sets) if sets.is_empty() => {
+                item.refuse("is an empty list", "contact = false takes the whole body out")
+            }
+            read => Some(read),
+        }
+    });
     let owner = r.name.clone();
     let support = match r.get("support") {
         None => Some(Vec::new()),
@@ -283,15 +503,17 @@ fn body(item: Item) -> Option<Body> {
         gravity_table: gravity_table?,
         damping: damping?,
         fix: fix?,
+        contact: contact?,
         support: support?,
+        array: None,
     })
 }
 
-fn fix(item: Item) -> Option<Fix> {
+fn part(item: Item) -> Option<Part> {
     match &item.node.value {
-        Value::Bool(all) => Some(Fix::All(*all)),
-        Value::String(set) => Some(Fix::Sets(vec![set.clone()])),
-        Value::Array(_) => item.list(Item::text).map(Fix::Sets),
+        Value::Bool(all) => Some(Part::All(*all)),
+        Value::String(set) => Some(Part::Sets(vec![set.clone()])),
+        Value::Array(_) => item.list(Item::text).map(Part::Sets),
         other => {
             item.refuse(format!("is {}", other.kind()), "it must be true, false, a set or a list of sets")
         }
@@ -322,18 +544,32 @@ fn support(item: Item) -> Option<Support> {
         );
         return None;
     }
-    if support.displacement.is_some() && support.velocity.is_some() {
-        let message = format!("the support of `{}` has both `displacement` and `velocity`", support.set);
-        problems.add(&place, message, "keep one of them");
-        return None;
-    }
-    if support.displacement.is_none() && support.table.is_some() {
-        let message = format!("the support of `{}` has a `table` without `displacement`", support.set);
-        problems.add(&place, message, "a table is a factor of the displacement");
-        return None;
-    }
-    let table = support.displacement.map(|_| support.table.unwrap_or_else(default_table));
+    let owner = format!("the support of `{}`", support.set);
+    let Support { displacement, velocity, table, .. } = support.clone();
+    let table = led(&owner, &place, problems, displacement, velocity, table)?;
     Some(Support { table, ..support })
+}
+
+/// A motion is a displacement times a table, or a velocity; returns the table, with its default.
+fn led(
+    owner: &str,
+    place: &Place,
+    problems: &Problems,
+    displacement: Option<[f64; 3]>,
+    velocity: Option<[f64; 3]>,
+    table: Option<Vec<[f64; 2]>>,
+) -> Option<Option<Vec<[f64; 2]>>> {
+    if displacement.is_some() && velocity.is_some() {
+        let message = format!("{owner} has both `displacement` and `velocity`");
+        problems.add(place, message, "keep one of them");
+        return None;
+    }
+    if displacement.is_none() && table.is_some() {
+        let message = format!("{owner} has a `table` without `displacement`");
+        problems.add(place, message, "a table is a factor of the displacement");
+        return None;
+    }
+    Some(displacement.map(|_| table.unwrap_or_else(default_table)))
 }
 
 fn direction(item: Item) -> Option<Direction> {
@@ -382,14 +618,33 @@ fn load(item: Item) -> Option<Load> {
 
 fn probe(item: Item) -> Option<Probe> {
     let mut r = item.table("probe")?;
-    let body = r.required("body", "\"block\"").and_then(Item::text);
+    let body = r.maybe("body", Item::text);
+    let between = r.maybe("between", |i| i.array(Item::text));
+    let contact = r.maybe("contact", Item::text);
     let node = r.maybe("node", Item::count_or_none);
     let nodes = r.maybe("nodes", Item::text);
     let reaction = r.maybe("reaction", Item::text);
-    let given = ["node", "nodes", "reaction"].iter().filter(|k| r.key_place(k).is_some()).count();
-    let fine = if given > 1 { r.one_of(&["node", "nodes", "reaction"]).is_some() } else { true };
+    let what = r.one_of(&["body", "between", "contact"]);
+    let mut fine = what.is_some();
+    let parts = ["node", "nodes", "reaction"];
+    let given: Vec<&str> = parts.into_iter().filter(|k| r.key_place(k).is_some()).collect();
+    if given.len() > 1 {
+        fine &= r.one_of(&parts).is_some();
+    } else if let (Some(what @ ("between" | "contact")), [key]) = (what, &given[..]) {
+        let place = r.key_place(key).unwrap_or(&r.place);
+        let message = format!("{} has `{what}`; it has no `{key}`", r.name);
+        r.problems.add(place, message, format!("`{key}` is for a probe of one `body`"));
+        fine = false;
+    }
     r.finish();
-    let probe = Probe { body: body?, node: node?, nodes: nodes?, reaction: reaction? };
+    let probe = Probe {
+        body: body?,
+        between: between?,
+        contact: contact?,
+        node: node?,
+        nodes: nodes?,
+        reaction: reaction?,
+    };
     fine.then_some(probe)
 }
 

@@ -76,6 +76,19 @@ impl<'a> Item<'a> {
         self.whole(0)
     }
 
+    /// True or false.
+    pub fn flag(self) -> Option<bool> {
+        match self.node.value {
+            Value::Bool(flag) => Some(flag),
+            _ => self.wrong_kind("true or false"),
+        }
+    }
+
+    /// From 0 to 1.
+    pub fn share(self) -> Option<f64> {
+        self.number_that(|x| (0.0..=1.0).contains(&x), "from 0 to 1")
+    }
+
     pub fn text(self) -> Option<String> {
         match &self.node.value {
             Value::String(text) => Some(text.clone()),
@@ -194,6 +207,11 @@ impl<'a> Reader<'a> {
         self.known.push(key);
         let entry = self.entries.iter().find(|e| e.key == key)?;
         Some(Item { node: &entry.node, name: self.name_of(key), problems: self.problems })
+    }
+
+    /// Is a table behind `key`?
+    pub fn is_table(&self, key: &str) -> bool {
+        self.entries.iter().any(|e| e.key == key && matches!(e.node.value, Value::Table(_)))
     }
 
     /// Where the key itself stands.

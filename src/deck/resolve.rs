@@ -13,7 +13,7 @@ impl Loaded {
     pub fn resolved(&self, folder: &Path) -> io::Result<String> {
         let mut spec = self.spec.clone();
         for (_, body) in &mut spec.body.0 {
-            if let MeshSpec::File(mesh) = &mut body.mesh {
+            if let Some(MeshSpec::File(mesh)) = body.mesh_mut() {
                 let path =
                     relative(&fs::canonicalize(folder)?, &fs::canonicalize(self.folder.join(&mesh.file))?);
                 let path = path.to_str().ok_or_else(|| {

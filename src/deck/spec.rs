@@ -65,11 +65,17 @@ pub struct Spec {
     /// What is written.
     #[serde(default)]
     pub output: Output,
+    /// Switches of method "dcr".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dcr: Option<Dcr>,
+    /// Who touches whom, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<Contact>,
     /// Materials by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub material: Named<Law>,
-    /// Bodies by name.
-    pub body: Named<Body>,
+    /// Bodies by name; those without a material are rigid obstacles.
+    pub body: Named<AnyBody>,
     /// Forces from outside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub load: Vec<Load>,
@@ -82,15 +88,16 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodName {
-    /// Velocity Verlet, explicit.
+    /// Velocity Verlet, explicit, without contact.
     Verlet,
+    /// Explicit Newmark with decomposition contact response.
+    Dcr,
 }
 
 impl MethodName {
-    pub const ALL: [&'static str; 1] = ["verlet"];
+    pub const ALL: [&'static str; 2] = ["verlet", "dcr"];
     /// Names that are spoken for.
-    pub const LATER: [&'static str; 7] = [
-        "dcr",
+    pub const LATER: [&'static str; 6] = [
         "asynchronous",
         "nonsmooth",
         "velocity-update",
@@ -98,12 +105,148 @@ impl MethodName {
         "newmark-penalty",
         "bipotential-implicit",
     ];
+    /// Those in which bodies touch.
+    pub const WITH_CONTACT: [&'static str; 1] = ["dcr"];
+    const EACH: [MethodName; 2] = [MethodName::Verlet, MethodName::Dcr];
 
-    pub fn name(self) -> &'static str {
+    /// Share of the largest stable step that is taken unless the deck says otherwise: impacts want shorter steps.
+    pub fn safety(self) -> f64 {
         match self {
-            MethodName::Verlet => "verlet",
+            MethodName::Verlet => 0.9,
+            MethodName::Dcr => 0.5,
         }
     }
+
+    pub fn name(self) -> &'static str {
+        MethodName::ALL[self as usize]
+    }
+
+    /// The method of that name.
+    pub fn called(name: &str) -> Option<MethodName> {
+        MethodName::EACH.into_iter().find(|m| m.name() == name)
+    }
+
+    /// Share of the speed of approach with which surface nodes part unless the deck says; none without contact.
+    pub fn restitution(self) -> Option<f64> {
+        match self {
+            MethodName::Verlet => None,
+            MethodName::Dcr => Some(1.0),
+        }
+    }
+
+    pub fn has_contact(self) -> bool {
+        self.restitution().is_some()
+    }
+}
+
+/// Switches of method "dcr".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Dcr {
+    /// Where in the step contact is looked at.
+    pub variant: DcrVariant,
+    /// Edges touch edges.
+    pub edge_edge: bool,
+    /// How overlaps are removed.
+    pub projection: Projection,
+    /// How often the contacts of a step are gone through, at most.
+    pub sweeps: u32,
+    /// Look for crossings on the way of every step; unless given, where bodies could pass through each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swept: Option<bool>,
+    /// Give back the energy that projections take or add.
+    pub energy_correction: bool,
+    /// Give back the angular momentum that projections take.
+    pub angular_momentum_correction: bool,
+}
+
+impl Default for Dcr {
+    fn default() -> Self {
+        Dcr {
+            variant: DcrVariant::Predictor,
+            edge_edge: true,
+            projection: Projection::Mass,
+            sweeps: 1,
+            swept: None,
+            energy_correction: false,
+            angular_momentum_correction: false,
+        }
+    }
+}
+
+/// Where in the step contact is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DcrVariant {
+    /// After the predictor: loses a little energy.
+    Predictor,
+    /// After the full step: gains a little.
+    FullStep,
+}
+
+impl DcrVariant {
+    pub const ALL: [&'static str; 2] = ["predictor", "full-step"];
+}
+
+/// How overlaps are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Projection {
+    /// Both sides give way, by their inverse masses.
+    Mass,
+    /// The node goes back, the face stays.
+    OneSided,
+}
+
+impl Projection {
+    pub const ALL: [&'static str; 2] = ["mass", "one-sided"];
+}
+
+/// Who touches whom, and how. Everything touches everything else, without friction, unless told otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Contact {
+    /// Coulomb's coefficient.
+    #[schemars(extend("minimum" = 0))]
+    pub friction: f64,
+    /// Share of the speed of approach with which surface nodes part; the method's own unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub restitution: Option<f64>,
+    /// Every step ends certified free of intersections.
+    pub guard: bool,
+    /// Bodies that touch nothing.
+    pub off: Vec<String>,
+    /// Bodies that may touch themselves.
+    #[serde(rename = "self")]
+    pub with_itself: Vec<String>,
+    /// If given, only these pairs touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<[String; 2]>>,
+    /// What holds between two bodies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<Between>,
+}
+
+/// What holds between two bodies.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Between {
+    /// The two.
+    pub bodies: [String; 2],
+    /// Coulomb's coefficient; that of [contact] unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0))]
+    pub friction: Option<f64>,
+    /// That of [contact] unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub restitution: Option<f64>,
+    /// They pass through each other.
+    #[serde(default)]
+    pub off: bool,
 }
 
 /// A law with its numbers.
@@ -194,7 +337,77 @@ pub enum MaterialRef {
     Inline(Law),
 }
 
-/// One body.
+/// A body: with a material it deforms, without one it is a rigid obstacle.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "there are few of them")]
+pub enum AnyBody {
+    Deformable(Body),
+    Rigid(Obstacle),
+}
+
+impl AnyBody {
+    /// Its mesh; planes and polylines have none.
+    pub fn mesh_mut(&mut self) -> Option<&mut MeshSpec> {
+        match self {
+            AnyBody::Deformable(body) => Some(&mut body.mesh),
+            AnyBody::Rigid(obstacle) => obstacle.mesh.as_mut(),
+        }
+    }
+}
+
+/// A rigid obstacle, at rest or moving as told: one of `plane`, `polyline` and `mesh`, and no material.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Obstacle {
+    /// How fast it moves [m/s].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<[f64; 3]>,
+    /// Where it goes [m], times the factor of `table`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displacement: Option<[f64; 3]>,
+    /// Factor of `displacement` in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Vec<[f64; 2]>>,
+    /// Steady rotation [rad/s] about `centre`.
+    #[serde(default)]
+    pub spin: [f64; 3],
+    /// The point it spins about [m], which moves with it; the middle of its box, or a plane's `point`, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centre: Option<[f64; 3]>,
+    /// The half space below a plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<HalfSpace>,
+    /// A chain of segments in the x-y plane, solid on its left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub polyline: Option<Polyline>,
+    /// Cells whose boundary touches, or in space triangles and quadrilaterals that are the surface themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<MeshSpec>,
+}
+
+/// The half space below a plane.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct HalfSpace {
+    /// A point of the plane [m].
+    pub point: [f64; 3],
+    /// Out of the solid, of any length.
+    pub normal: [f64; 3],
+}
+
+/// A chain of segments in the x-y plane.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Polyline {
+    /// Its corners [m], the solid on the left of the way from one to the next.
+    pub points: Vec<[f64; 2]>,
+    /// The last corner is joined to the first.
+    #[serde(default)]
+    pub closed: bool,
+}
+
+/// A body that deforms.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Body {
@@ -236,7 +449,10 @@ pub struct Body {
     pub damping: f64,
     /// What is held in all directions: everything, nothing, or sets.
     #[serde(default)]
-    pub fix: Fix,
+    pub fix: Part,
+    /// What of its surface can touch: everything, nothing, or sets of sides.
+    #[serde(default = "default_contact")]
+    pub contact: Part,
     /// Nodes, cells and named sets.
     pub mesh: MeshSpec,
     /// Materials of groups of cells, by the name of the group.
@@ -245,6 +461,22 @@ pub struct Body {
     /// Sets held in some directions, or led.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub support: Vec<Support>,
+    /// Copies in rows, named NAME-1, NAME-2, …; gone when the deck has been read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<Array>,
+}
+
+/// Copies of a body in rows along x, y and z.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Array {
+    /// Copies along x, y and z.
+    pub count: [u32; 3],
+    /// From one to the next along x, y and z [m].
+    pub spacing: [f64; 3],
+    /// Turn each about its middle, at random by this seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tumble: Option<u32>,
 }
 
 pub fn default_hourglass() -> f64 {
@@ -306,19 +538,33 @@ pub enum CentreWord {
     Centre,
 }
 
-/// What is held.
+/// Everything, nothing, or sets.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Fix {
+pub enum Part {
     All(bool),
     One(String),
     Sets(Vec<String>),
 }
 
-impl Default for Fix {
+impl Default for Part {
     fn default() -> Self {
-        Fix::All(false)
+        Part::All(false)
     }
+}
+
+impl Part {
+    pub fn sets(&self) -> &[String] {
+        match self {
+            Part::All(_) => &[],
+            Part::One(set) => std::slice::from_ref(set),
+            Part::Sets(sets) => sets,
+        }
+    }
+}
+
+pub fn default_contact() -> Part {
+    Part::All(true)
 }
 
 /// A set held in some directions; with a motion, led along them.
@@ -394,19 +640,24 @@ pub struct Step {
     /// Always this long [s].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
-    /// Share of the largest stable step, 0.9 unless given; follows the deformation.
+    /// Share of the largest stable step, unless given 0.9, with contact 0.5; follows the deformation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<f64>,
 }
 
-pub const SAFETY: f64 = 0.9;
-
-/// Numbers to follow: a node, the mean of a set, what holds a set, or with `body` alone its centre and spin.
+/// Numbers to follow: of a body a node, the mean of a set, what holds a set, or its centre and spin; or what contact does.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Probe {
     /// The body it looks at.
-    pub body: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The force and impulse that the second body gives to the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
+    /// The force and impulse that all others together give to this body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
     /// One node, counted from 0 in the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every table and every key that a deck can have, over several decks because some exclude each other.
-const EVERYTHING: [&str; 2] = [
+const EVERYTHING: [&str; 4] = [
     r#"
 title = "all"
 method = "verlet"
@@ -73,6 +73,74 @@ step = { safety = 0.5 }
 mesh = { file = "hex8-41-ascii.msh", at = [0, 0, 0], rotate = { axis = [0, 0, 1], angle = 30, about = [1, 1, 1] } }
 material = { law = "linear", young = 1, poisson = 0.3, density = 1 }
 "#,
+    r#"
+method = "dcr"
+end = 1
+[dcr]
+variant = "full-step"
+edge_edge = false
+projection = "one-sided"
+sweeps = 3
+swept = true
+energy_correction = true
+angular_momentum_correction = true
+[contact]
+friction = 0.3
+restitution = 0.5
+guard = true
+off = ["ghost"]
+self = ["a"]
+only = [["a", "b"], ["a", "wall"], ["b", "wall"], ["a", "stone"]]
+[[contact.between]]
+bodies = ["a", "b"]
+friction = 0.1
+restitution = 0
+[[contact.between]]
+bodies = ["b", "stone"]
+off = true
+[material.soft]
+law = "linear"
+young = 1
+poisson = 0
+density = 1
+[body.a]
+mesh = { shape = "box", size = [1, 1, 1], cells = [2, 2, 2] }
+material = "soft"
+contact = ["xmax", "zmin"]
+[body.wall]
+plane = { point = [0, 0, -1], normal = [0, 0, 2] }
+displacement = [0, 0, 0.1]
+table = [[0, 0], [1, 1]]
+[body.b]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [2, 0, 0] }
+material = "soft"
+[body.ghost]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0.5, 0, 0] }
+material = "soft"
+contact = false
+[body.stone]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0, 0, 5] }
+velocity = [0, 0, -1]
+spin = [0, 0, 1]
+centre = [0, 0, 5]
+[probe.push]
+between = ["a", "b"]
+[probe.all]
+contact = "wall"
+"#,
+    r#"
+method = "dcr"
+end = 1
+[body.disc]
+mesh = { shape = "disc", radius = 1, core_cells = 2, layers = 1 }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+contact = "outer"
+[body.bowl]
+polyline = { points = [[2, 2], [2, -2], [-2, -2], [-2, 2]], closed = false }
+[body.post]
+mesh = { shape = "rectangle", size = [1, 1], cells = [1, 1], at = [5, 0, 0] }
+spin = [0, 0, 3]
+"#,
 ];
 
 fn load_text(text: &str) -> Result<Loaded, DeckErrors> {
@@ -107,7 +175,13 @@ fn keys_of_schema() -> BTreeMap<&'static str, BTreeSet<String>> {
     for (kind, name) in [
         ("step", "Step"),
         ("output", "Output"),
+        ("dcr", "Dcr"),
+        ("contact", "Contact"),
+        ("between", "Between"),
         ("body", "Body"),
+        ("obstacle", "Obstacle"),
+        ("plane", "HalfSpace"),
+        ("polyline", "Polyline"),
         ("support", "Support"),
         ("load", "Load"),
         ("probe", "Probe"),
@@ -166,6 +240,8 @@ fn the_words_of_the_schema_are_those_of_the_reader() {
     };
     let set = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<BTreeSet<_>>();
     assert_eq!(words("MethodName"), set(&spec::MethodName::ALL));
+    assert_eq!(words("DcrVariant"), set(&spec::DcrVariant::ALL));
+    assert_eq!(words("Projection"), set(&spec::Projection::ALL));
     assert_eq!(words("Integration"), set(&spec::Integration::ALL));
     assert_eq!(words("Plane"), set(&spec::Plane::ALL));
     assert_eq!(words("PlaneCell"), set(&spec::PlaneCell::ALL));
@@ -253,4 +329,168 @@ fn an_initial_spin_is_about_the_centre_of_mass_and_velocities_add_up() {
         let expected = crate::math::Vec3::new(1.0 - 2.0 * r.y, 2.0 + 2.0 * r.x, 3.0);
         assert!((v - expected).norm() < 1e-14);
     }
+}
+
+/// Two boxes side by side, a wall and a floor; `more` is added at the end.
+fn two_boxes(method: &str, more: &str) -> String {
+    format!(
+        "method = \"{method}\"\nend = 1\n[material.soft]\nlaw = \"linear\"\nyoung = 1\npoisson = 0\ndensity = 1\n\
+         [body.a]\nmesh = {{ shape = \"box\", size = [1, 1, 1], cells = [2, 2, 2] }}\nmaterial = \"soft\"\n\
+         [body.wall]\nplane = {{ point = [-1, 0, 0], normal = [2, 0, 0] }}\n\
+         [body.b]\nmesh = {{ shape = \"box\", size = [1, 1, 1], cells = [2, 2, 2], at = [1.5, 0, 0] }}\nmaterial = \"soft\"\n{more}"
+    )
+}
+
+#[test]
+fn a_resolved_deck_writes_out_what_the_method_takes_for_granted() {
+    let text = two_boxes("dcr", "[[contact.between]]\nbodies = [\"a\", \"wall\"]\nfriction = 0.2\n");
+    let loaded = load_text(&text).unwrap_or_else(|e| panic!("{e}"));
+    let resolved = loaded.resolved(Path::new(".")).unwrap();
+    for line in [
+        "variant = \"predictor\"",
+        "edge_edge = true",
+        "projection = \"mass\"",
+        "sweeps = 1",
+        "friction = 0.0",
+        "restitution = 1.0",
+        "guard = false",
+        "off = []",
+        "self = []",
+        "contact = true",
+    ] {
+        assert!(resolved.lines().any(|l| l == line), "{line}\n{resolved}");
+    }
+    // obstacles are counted after bodies
+    let contact = &loaded.case.model.contact;
+    let law = |a, b| (contact.law(a, b).friction, contact.law(a, b).restitution);
+    assert_eq!((law(0, 2), law(2, 0), law(0, 1)), ((0.2, Some(1.0)), (0.2, Some(1.0)), (0.0, Some(1.0))));
+    assert_eq!(contact.obstacles[0].name, "wall");
+}
+
+#[test]
+fn another_method_resets_a_restitution_that_was_written_out_and_keeps_one_that_was_chosen() {
+    assert_eq!(read::carried_over(Some(1.0), Some(1.0)), None);
+    assert_eq!(read::carried_over(Some(0.5), Some(1.0)), Some(0.5));
+    assert_eq!(read::carried_over(Some(1.0), None), Some(1.0));
+    // the method of the text is known though an option wrote over it
+    let source = tree::Source {
+        name: "deck".into(),
+        text: "method = \"dcr\"".into(),
+        options: vec!["method=verlet".into(), "method=dcr".into()],
+    };
+    assert_eq!(tree::Tree::parse(&source).unwrap().method_before.as_deref(), Some("dcr"));
+}
+
+#[test]
+fn switches_of_another_method_are_kept_with_a_warning() {
+    let text = "method = \"verlet\"\nend = 1\n[dcr]\nsweeps = 4\n[body.a]\n\
+                mesh = { shape = \"bar\", length = 1, cells = 1 }\n\
+                material = { law = \"linear\", young = 1, poisson = 0, density = 1 }\n";
+    let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+    assert!(loaded.warnings[0].message.contains("[dcr] is for method \"dcr\""), "{:?}", loaded.warnings);
+    assert_eq!(loaded.spec.dcr.map(|d| d.sweeps), Some(4));
+    assert_eq!((loaded.spec.contact, loaded.surfaces), (None, None));
+}
+
+#[test]
+fn only_the_chosen_sides_of_a_body_take_part() {
+    let surfaces = |more: &str| {
+        let loaded = load_text(&two_boxes("dcr", more)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(loaded.warnings, [], "{more}");
+        loaded.surfaces.unwrap()
+    };
+    let whole = surfaces("");
+    let sizes = |s: &surfaces::SurfaceOf| (s.name.clone(), s.facets, s.edges, s.nodes);
+    assert_eq!(sizes(&whole.bodies[0]), ("a".into(), 24, 48, 26));
+    assert!(whole.bodies[2].rigid && whole.bodies[2].plane && whole.overlaps.is_empty());
+    let part = surfaces("contact = [\"xmin\", \"ymin\"]\n");
+    assert_eq!(sizes(&part.bodies[1]), ("b".into(), 8, 22, 15));
+    let none = surfaces("contact = false\n[contact]\noff = [\"wall\"]\n");
+    assert_eq!([0, 1, 2].map(|b| none.bodies[b].off), [false, true, true]);
+}
+
+#[test]
+fn bodies_that_overlap_at_the_start_are_named_with_the_depth() {
+    for (at, depth) in [("[0.95, 0, 0]", 0.05), ("[0.6, 0.1, 0.1]", 0.4), ("[1.0, 0, 0]", 0.0)] {
+        let text = two_boxes("dcr", "").replace("at = [1.5, 0, 0]", &format!("at = {at}"));
+        let loaded = load_text(&text).unwrap_or_else(|e| panic!("{e}"));
+        let surfaces = loaded.surfaces.unwrap();
+        if depth == 0.0 {
+            assert_eq!((surfaces.overlaps, loaded.warnings), (vec![], vec![]));
+            continue;
+        }
+        let overlap = &surfaces.overlaps[0];
+        assert_eq!(overlap.bodies, ["a", "b"]);
+        assert!((overlap.depth - depth).abs() < 1e-12, "{overlap:?}");
+        assert!(loaded.warnings[0].message.contains("`a` and `b` overlap at the start"));
+        // with the guard that is an error
+        let told = load_text(&(text + "[contact]\nguard = true\n")).err().unwrap().to_string();
+        assert!(told.contains("overlap at the start") && told.contains("`guard`"), "{told}");
+    }
+}
+
+#[test]
+fn a_method_without_contact_refuses_everything_that_is_about_contact() {
+    let told = load_text(&two_boxes(
+        "verlet",
+        "contact = \"xmin\"\n[contact]\nfriction = 0.1\n[probe.p]\ncontact = \"a\"\n",
+    ));
+    let problems = told.err().unwrap().problems;
+    assert_eq!(problems.len(), 4, "{problems:?}");
+    assert!(problems.iter().all(|p| p.message.contains("knows no contact") && p.help.contains("\"dcr\"")));
+}
+
+#[test]
+fn an_obstacle_moves_about_the_middle_of_its_box_unless_told() {
+    let text = two_boxes(
+        "dcr",
+        "[body.stone]\nmesh = { shape = \"box\", size = [2, 4, 6], cells = [1, 1, 1], at = [10, 0, 0] }\n\
+         velocity = [0, 1, 0]\nspin = [0, 0, 3.141592653589793]\n",
+    );
+    let loaded = load_text(&text).unwrap_or_else(|e| panic!("{e}"));
+    let stone = &loaded.case.model.contact.obstacles[1];
+    assert_eq!(stone.centre, crate::math::Vec3::new(11.0, 2.0, 3.0));
+    // half a turn takes a corner to the one across, and the shift adds to it
+    let corner = stone.pose(1.0).place(&crate::math::Vec3::new(10.0, 0.0, 0.0));
+    assert!((corner - crate::math::Vec3::new(12.0, 5.0, 0.0)).norm() < 1e-12, "{corner}");
+}
+
+#[test]
+fn an_array_makes_copies_in_rows_that_tumble_by_their_seed() {
+    let text = |tumble: &str| {
+        format!(
+            "method = \"dcr\"\nend = 1\n[body.cube]\n\
+             mesh = {{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1], at = [10, 0, 0] }}\n\
+             material = {{ law = \"linear\", young = 1, poisson = 0, density = 1 }}\n\
+             array = {{ count = [2, 1, 3], spacing = [2, 0, 3]{tumble} }}\n"
+        )
+    };
+    let middles = |text: &str| -> Vec<(String, Vec<f64>)> {
+        let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+        let model = &loaded.case.model;
+        let middle = |b: &crate::model::Body| {
+            let sum: crate::math::Vec3 = model.reference[b.nodes.clone()].iter().sum();
+            (sum / b.nodes.len() as f64).iter().map(|c| (1e9 * c).round() / 1e9).collect()
+        };
+        model.bodies.iter().map(|b| (b.name.clone(), middle(b))).collect()
+    };
+    let still = middles(&text(""));
+    assert_eq!(still.len(), 6);
+    assert_eq!(still[0], ("cube-1".into(), vec![10.5, 0.5, 0.5]));
+    assert_eq!(still[1], ("cube-2".into(), vec![12.5, 0.5, 0.5]));
+    assert_eq!(still[5], ("cube-6".into(), vec![12.5, 0.5, 6.5]));
+    // each about its own middle, and the same every time
+    assert_eq!(middles(&text(", tumble = 7")), still);
+    let corner = |text: &str| load_text(text).unwrap_or_else(|e| panic!("{e}")).case.model.reference[0];
+    assert_eq!(corner(&text(", tumble = 7")), corner(&text(", tumble = 7")));
+    assert!((corner(&text(", tumble = 7")) - corner(&text(", tumble = 8"))).norm() > 0.01);
+    assert!((corner(&text(", tumble = 7")) - corner(&text(""))).norm() > 0.01);
+}
+
+#[test]
+fn a_mistake_in_a_body_with_copies_is_told_once() {
+    let text = "method = \"dcr\"\nend = 1\n[body.cube]\nmesh = { shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }\n\
+                material = \"stel\"\narray = { count = [9, 9, 9], spacing = [2, 2, 2] }\n";
+    let problems = load_text(text).err().unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
 }

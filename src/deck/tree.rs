@@ -104,6 +104,8 @@ impl Source {
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub root: Node,
+    /// The method of the text, where an option has put another in its place.
+    pub method_before: Option<String>,
 }
 
 /// Most mistakes of syntax that are told at once: later ones often follow from the first.
@@ -138,7 +140,7 @@ impl Tree {
         }
         let mut problems = Vec::new();
         let root = Value::Table(entries(table.get_ref(), &|span| Place::Text(span)));
-        let mut tree = Tree { root: Node { value: root, place: Place::Whole } };
+        let mut tree = Tree { root: Node { value: root, place: Place::Whole }, method_before: None };
         for (index, option) in source.options.iter().enumerate() {
             if let Err((message, help)) = tree.set(index, option) {
                 problems.push(Problem { at: source.at(&Place::Option(index)), message, help });
@@ -162,6 +164,7 @@ impl Tree {
         };
         let mut at = &mut self.root;
         let mut so_far = String::new();
+        let is_method = keys == ["method"];
         for key in keys {
             let kind = at.value.kind();
             let stuck = || {
@@ -187,7 +190,10 @@ impl Tree {
             };
             so_far = if so_far.is_empty() { key } else { format!("{so_far}.{key}") };
         }
-        *at = Node { value, place };
+        let before = std::mem::replace(at, Node { value, place });
+        if let (true, Value::String(name), None) = (is_method, before.value, &self.method_before) {
+            self.method_before = Some(name);
+        }
         Ok(())
     }
 

@@ -90,6 +90,13 @@ impl Mesh {
     }
 
     /// What the rest relies on: without it nothing can be measured.
+    /// Fit to be a surface in space: cells that name their nodes, wherever they stand.
+    pub fn check_surface(&self) -> Result<(), MeshError> {
+        let mut problems = Problems::default();
+        self.check_ids(&mut problems);
+        problems.verdict()
+    }
+
     fn check_ids(&self, problems: &mut Problems) {
         let Some(first) = self.cells.iter().find(|c| !c.is_empty()) else {
             return problems.add(Problem::NoCells);

@@ -46,6 +46,16 @@ pub enum StepError {
          a smaller `step.safety` helps"
     )]
     Stiffened { time: f64, ratio: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` cannot be kept from passing through each other at t = {time:.4e} s; \
+         a smaller `step.safety` helps"
+    )]
+    Unguarded { first: String, second: String, time: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` overlap at the start ({depth:.1e} m deep at least); with `contact.guard` they must not: \
+         move them apart"
+    )]
+    Overlap { first: String, second: String, depth: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
 }

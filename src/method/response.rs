@@ -199,45 +199,55 @@ fn free_part(inv_mass: &Mat3, n: &Vec3) -> Vec3 {
     if trace > 0.0 { trace / inv_mass.norm_squared() * (inv_mass * n) } else { Vec3::zeros() }
 }
 
-/// Gives back the angular momentum that moving the nodes of a free pair by `moves` took, by a spin about their
-/// centre; `x` is after the move. Returns the velocity changes, in the order of the stencil, and the energy
-/// they add [J].
-///
-/// ```text
-/// δL = Σ dₖ × mₖvₖ     ω = −I⁻¹ δL     vₖ ← vₖ + ω × (xₖ − x_c)
-/// ```
-///
-/// Linear momentum and, the points being in touch, their relative velocity stay as they are.
-pub fn restore_spin(
-    pair: &Pair,
-    moves: &[Vec3; MAX_POINTS],
-    mass: &[f64],
-    x: &[Vec3],
-    v: &mut [Vec3],
-) -> ([Vec3; MAX_POINTS], f64) {
-    let mut changes = [Vec3::zeros(); MAX_POINTS];
-    if pair.points().len() < 3 {
-        return (changes, 0.0); // two points in one place cannot spin
+/// Angular momentum that moving the nodes of a pair by `moves` adds: `δL = Σ dₖ × mₖvₖ`.
+pub fn spin_gained(pair: &Pair, moves: &[Vec3; MAX_POINTS], mass: &[f64], v: &[Vec3]) -> Vec3 {
+    pair.stencil().zip(moves).map(|((k, _), d)| d.cross(&(mass[k] * v[k]))).sum()
+}
+
+/// A rotation that takes angular momentum out of a few free nodes and leaves the rest of their momentum alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spin {
+    /// Rate [rad/s] about `centre`.
+    pub rate: Vec3,
+    pub centre: Vec3,
+    /// Energy it adds [J].
+    pub gain: f64,
+}
+
+impl Spin {
+    /// The spin that takes the angular momentum `gained` from `nodes`:
+    ///
+    /// ```text
+    /// ω = −I⁻¹ δL     vₖ ← vₖ + ω × (xₖ − x_c)
+    /// ```
+    ///
+    /// The relative velocity of points that touch stays as it is. Two points in one place cannot spin.
+    pub fn against(gained: &Vec3, nodes: &[u32], mass: &[f64], x: &[Vec3], v: &[Vec3]) -> Option<Spin> {
+        if nodes.len() < 3 {
+            return None;
+        }
+        let (mut total, mut centre) = (0.0, Vec3::zeros());
+        for k in nodes.iter().map(|&k| k as usize) {
+            total += mass[k];
+            centre += mass[k] * x[k];
+        }
+        centre /= total;
+        let (mut inertia, mut momentum) = (Mat3::zeros(), Vec3::zeros());
+        for k in nodes.iter().map(|&k| k as usize) {
+            let r = x[k] - centre;
+            inertia += mass[k] * (r.norm_squared() * Mat3::identity() - r * r.transpose());
+            momentum += r.cross(&(mass[k] * v[k]));
+        }
+        let rate = -pseudo_inverse(&inertia) * gained;
+        let gain = rate.dot(&momentum) + 0.5 * rate.dot(&(inertia * rate));
+        Some(Spin { rate, centre, gain })
     }
-    let (mut total, mut centre, mut lost) = (0.0, Vec3::zeros(), Vec3::zeros());
-    for ((k, _), d) in pair.stencil().zip(moves) {
-        total += mass[k];
-        centre += mass[k] * x[k];
-        lost += d.cross(&(mass[k] * v[k]));
+
+    /// Velocity it adds at `x` [m/s].
+    #[inline]
+    pub fn at(&self, x: &Vec3) -> Vec3 {
+        self.rate.cross(&(x - self.centre))
     }
-    centre /= total;
-    let (mut inertia, mut spin) = (Mat3::zeros(), Vec3::zeros());
-    for (k, _) in pair.stencil() {
-        let r = x[k] - centre;
-        inertia += mass[k] * (r.norm_squared() * Mat3::identity() - r * r.transpose());
-        spin += r.cross(&(mass[k] * v[k]));
-    }
-    let omega = -pseudo_inverse(&inertia) * lost;
-    for ((k, _), dv) in pair.stencil().zip(&mut changes) {
-        *dv = omega.cross(&(x[k] - centre));
-        v[k] += *dv;
-    }
-    (changes, omega.dot(&spin) + 0.5 * omega.dot(&(inertia * omega)))
 }
 
 /// The momentum of a touching pair of free nodes in four parts that have nothing to do with each other: their

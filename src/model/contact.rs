@@ -10,7 +10,7 @@ use crate::contact::obstacle::Pose;
 use crate::contact::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::surface::Surface;
-use crate::mesh::{CellKind, Mesh};
+use crate::mesh::{CellKind, Mesh, Side};
 
 /// How two bodies answer each other.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -30,6 +30,8 @@ pub enum ObstacleShape {
     Polyline { points: Vec<Vec3>, closed: bool },
     /// The boundary of solid cells, or triangles and quadrilaterals that are themselves the surface.
     Mesh(Mesh),
+    /// The boundary of cells of any dimension: plane cells are a solid in the x–y plane, bars one on the x axis.
+    Solid(Mesh),
 }
 
 /// A rigid body that rests or moves as prescribed.
@@ -74,7 +76,7 @@ impl Obstacle {
         match &self.shape {
             ObstacleShape::Plane { point, normal } => vec![*point, point + normal.normalize()],
             ObstacleShape::Polyline { points, .. } => points.clone(),
-            ObstacleShape::Mesh(mesh) => mesh.nodes.clone(),
+            ObstacleShape::Mesh(mesh) | ObstacleShape::Solid(mesh) => mesh.nodes.clone(),
         }
     }
 
@@ -84,6 +86,9 @@ impl Obstacle {
             ObstacleShape::Plane { .. } => BodyInput::of_plane(&self.name, first, self.at_rest()),
             ObstacleShape::Polyline { points, closed } => {
                 BodyInput::of_polyline(&self.name, first, points.len() as u32, *closed, attributes)
+            }
+            ObstacleShape::Solid(mesh) => {
+                BodyInput::of_surface(&self.name, mesh, &Surface::of(mesh), first, attributes)
             }
             ObstacleShape::Mesh(mesh) if mesh.dimension() == 3 => {
                 BodyInput::of_surface(&self.name, mesh, &Surface::of(mesh), first, attributes)
@@ -121,6 +126,10 @@ pub struct Contact {
     pub off: Vec<u32>,
     /// Bodies that may touch themselves.
     pub with_itself: Vec<u32>,
+    /// If given, only these pairs touch (and bodies of `with_itself` themselves).
+    pub only: Option<Vec<[u32; 2]>>,
+    /// Bodies of which only some sides take part, and these sides, ascending.
+    pub parts: Vec<(u32, Vec<Side>)>,
 }
 
 impl Contact {
@@ -141,14 +150,21 @@ impl Contact {
         for (b, body) in model.bodies.iter().enumerate() {
             let attributes =
                 Attributes { self_contact: self.with_itself.contains(&(b as u32)), ..Attributes::default() };
-            let (first, surface) = (body.nodes.start as u32, Surface::of(&body.mesh));
+            let (first, mut surface) = (body.nodes.start as u32, Surface::of(&body.mesh));
+            if let Some((_, sides)) = self.parts.iter().find(|p| p.0 == b as u32) {
+                surface.facets.retain(|f| sides.binary_search(&f.side).is_ok());
+            }
             bodies.push(BodyInput::of_surface(&body.name, &body.mesh, &surface, first, attributes));
         }
         for obstacle in &self.obstacles {
             bodies.push(obstacle.input(reference.len() as u32));
             reference.extend(obstacle.nodes());
         }
-        let rules = Rules { split_quads, only: None, bonded: self.pairs_off.clone(), off: self.off.clone() };
+        let only = self.only.as_ref().map(|pairs| {
+            let own = self.with_itself.iter().map(|&b| [b, b]);
+            pairs.iter().copied().chain(own).collect()
+        });
+        let rules = Rules { split_quads, only, bonded: self.pairs_off.clone(), off: self.off.clone() };
         Scene::new(&bodies, &reference, rules)
     }
 
@@ -164,7 +180,7 @@ impl Contact {
             let count = match &obstacle.shape {
                 ObstacleShape::Plane { .. } => 2,
                 ObstacleShape::Polyline { points, .. } => points.len(),
-                ObstacleShape::Mesh(mesh) => mesh.nodes.len(),
+                ObstacleShape::Mesh(mesh) | ObstacleShape::Solid(mesh) => mesh.nodes.len(),
             };
             obstacle.pose(time).place_all(&drawn[from..from + count], &mut x[from..from + count]);
             from += count;

@@ -1,10 +1,15 @@
 //! Frames of a run: one VTU file per frame time, listed in `frames.pvd`.
 //!
-//! Points stand where they are now; `displacement` leads back. Fields: `displacement`, `velocity`, and per element
-//! `body`, Cauchy `stress` (xx yy zz xy yz xz, mean over the element) and `mises` (mean of its points).
+//! Points stand where they are now; `displacement` leads back. Fields: `displacement`, `velocity`, with contact also
+//! `contact_force` (mean since the last frame), and per element `body`, Cauchy `stress` (xx yy zz xy yz xz, mean over the
+//! element) and `mises` (mean of its points).
+//!
+//! Obstacles stand behind the bodies: their points after the model's nodes, their cells after the elements, without
+//! stress, and with numbers of bodies that go on counting.
 
 use super::pvd::{PvdError, Series};
-use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, write_vtu};
+use super::rigid::{self, Drawn};
+use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, write_vtu};
 use crate::element::Positions;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -19,7 +24,15 @@ pub struct Frames {
     times: Times,
     cells: PackedCells,
     body: Packed,
+    obstacles: Vec<Drawn>,
+    /// Of all points, obstacles behind the model's nodes.
+    points: Vec<Vec3>,
     displacement: Vec<Vec3>,
+    velocity: Vec<Vec3>,
+    contact_force: Vec<Vec3>,
+    /// Time of the last frame, and the impulses of contact up to it.
+    last_time: f64,
+    last_impulse: Vec<Vec3>,
     stress: Vec<[f32; 6]>,
     mises: Vec<f32>,
 }
@@ -45,16 +58,67 @@ impl Frames {
                 body_of_cell.extend(std::iter::repeat_n(index as i32, cells.len()));
             }
         }
+        let obstacles = rigid::draw(model);
+        let mut points_in_all = model.reference.len();
+        for (index, Drawn { points, cells }) in obstacles.iter().enumerate() {
+            for cells in cells {
+                let nodes = cells.nodes.iter().map(|n| n + points_in_all as u32).collect();
+                blocks.push((cells.kind, nodes));
+                let number = (model.bodies.len() + index) as i32;
+                body_of_cell.extend(std::iter::repeat_n(number, cells.len()));
+            }
+            points_in_all += points.len();
+        }
         let blocks: Vec<_> = blocks.iter().map(|(kind, nodes)| (*kind, &nodes[..])).collect();
         Frames {
             series,
             times: Times::new(end, count),
             cells: PackedCells::new(&blocks),
             body: Packed::new(Values::I32(&body_of_cell)),
-            displacement: vec![Vec3::zeros(); model.reference.len()],
-            stress: vec![[0.0; 6]; model.elements()],
-            mises: vec![0.0; model.elements()],
+            obstacles,
+            points: vec![Vec3::zeros(); points_in_all],
+            displacement: vec![Vec3::zeros(); points_in_all],
+            velocity: vec![Vec3::zeros(); points_in_all],
+            contact_force: vec![Vec3::zeros(); points_in_all],
+            last_time: 0.0,
+            last_impulse: Vec::new(),
+            stress: vec![[0.0; 6]; body_of_cell.len()],
+            mises: vec![0.0; body_of_cell.len()],
         }
+    }
+
+    /// Where all points are and how they move.
+    fn measure_motion(&mut self, look: &Look) {
+        let (model, state) = (&look.case.model, look.state);
+        let nodes = state.x.len();
+        self.points[..nodes].copy_from_slice(&state.x);
+        self.velocity[..nodes].copy_from_slice(&state.v);
+        for ((u, x), from) in self.displacement.iter_mut().zip(&state.x).zip(&model.reference) {
+            *u = x - from;
+        }
+        let drawn = self.obstacles.iter().zip(&model.contact.obstacles);
+        let drawn = drawn.flat_map(|(drawn, obstacle)| {
+            let pose = obstacle.pose(state.time);
+            drawn.points.iter().map(move |from| (pose, from))
+        });
+        for (i, (pose, from)) in (nodes..).zip(drawn) {
+            self.points[i] = pose.place(from);
+            self.displacement[i] = self.points[i] - from;
+            self.velocity[i] = pose.velocity_at(&self.points[i]);
+        }
+    }
+
+    /// Mean force of contact on every node since the last frame; does the method know contact?
+    fn measure_contact(&mut self, look: &Look) -> bool {
+        let impulse = look.case.method.contact_impulse();
+        let elapsed = look.state.time - self.last_time;
+        self.last_impulse.resize(impulse.len(), Vec3::zeros());
+        for ((force, now), last) in self.contact_force.iter_mut().zip(impulse).zip(&mut self.last_impulse) {
+            *force = if elapsed > 0.0 { (now - *last) / elapsed } else { Vec3::zeros() };
+            *last = *now;
+        }
+        self.last_time = look.state.time;
+        !impulse.is_empty()
     }
 
     /// Mean stress and von Mises stress of every element.
@@ -86,28 +150,31 @@ impl Observer for Frames {
     }
 
     fn look(&mut self, look: &Look) -> Result<(), ObserverError> {
-        let reference = &look.case.model.reference;
-        for ((u, x), from) in self.displacement.iter_mut().zip(&look.state.x).zip(reference) {
-            *u = x - from;
-        }
+        let touches = self.measure_contact(look);
+        self.measure_motion(look);
         self.measure_stress(look);
+        let mut point_fields = vec![
+            Field { name: name::DISPLACEMENT, components: 3, values: Values::vectors(&self.displacement) },
+            Field { name: name::VELOCITY, components: 3, values: Values::single_vectors(&self.velocity) },
+        ];
+        let force = Values::single_vectors(&self.contact_force);
+        if touches {
+            point_fields.push(Field { name: name::CONTACT_FORCE, components: 3, values: force });
+        }
         let path = self.series.next_path();
         let frame = Frame {
             time: look.state.time,
-            points: &look.state.x,
+            points: &self.points,
             cells: &self.cells,
-            point_fields: &[
-                Field { name: "displacement", components: 3, values: Values::vectors(&self.displacement) },
-                Field { name: "velocity", components: 3, values: Values::single_vectors(&look.state.v) },
-            ],
+            point_fields: &point_fields,
             cell_fields: &[
-                Field { name: "body", components: 1, values: Values::Packed(&self.body) },
+                Field { name: name::BODY, components: 1, values: Values::Packed(&self.body) },
                 Field {
-                    name: "stress",
+                    name: name::STRESS,
                     components: 6,
                     values: Values::F32(bytemuck::cast_slice(&self.stress)),
                 },
-                Field { name: "mises", components: 1, values: Values::F32(&self.mises) },
+                Field { name: name::MISES, components: 1, values: Values::F32(&self.mises) },
             ],
         };
         write_vtu(&path, &frame).map_err(|error| match error {
@@ -121,10 +188,17 @@ impl Observer for Frames {
 
     fn save(&self, record: &mut Record) {
         record.counts("frames.count", &[self.series.entries().len() as u64]);
+        record.numbers("frames.time", &[self.last_time]);
+        record.vectors("frames.impulse", &self.last_impulse);
     }
 
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let [count] = record.read_counts("frames.count")?;
+        let mut last = [0.0];
+        record.read_numbers("frames.time", &mut last)?;
+        [self.last_time] = last;
+        self.last_impulse = vec![Vec3::zeros(); record.get("frames.impulse")?.len() / 3];
+        record.read_vectors("frames.impulse", &mut self.last_impulse)?;
         let time = record.get("state.time")?[0];
         self.times.seen(time, record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0));
         let last = count.checked_sub(1).map(|i| self.series.entries().get(i as usize).map(|e| e.time));

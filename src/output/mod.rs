@@ -3,6 +3,7 @@
 pub mod frames;
 pub mod history;
 pub mod pvd;
+mod rigid;
 pub mod summary;
 pub mod vtu;
 

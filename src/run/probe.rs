@@ -13,6 +13,8 @@ pub enum Target {
     Body(usize),
     /// What the supports of held nodes bear together: `fx fy fz jx jy jz`. Counts in the model's list of held nodes.
     Reaction(Vec<usize>),
+    /// What contact with bodies `by` does to body `on`: `fx fy fz jx jy jz`. Obstacles are counted after bodies.
+    Contact { on: u32, by: Vec<u32> },
 }
 
 /// A named target.
@@ -28,7 +30,7 @@ impl Probe {
         match self.target {
             Target::Nodes(_) => &["ux", "uy", "uz", "vx", "vy", "vz"],
             Target::Body(_) => &["ux", "uy", "uz", "vx", "vy", "vz", "wx", "wy", "wz"],
-            Target::Reaction(_) => &["fx", "fy", "fz", "jx", "jy", "jz"],
+            Target::Reaction(_) | Target::Contact { .. } => &["fx", "fy", "fz", "jx", "jy", "jz"],
         }
     }
 }
@@ -62,10 +64,12 @@ impl Meter {
                     row.extend(u.iter().chain(v.iter()).chain(w.iter()));
                 }
                 Target::Reaction(held) => {
-                    let impulse: Vec3 = held.iter().map(|&h| look.case.method.support_impulse(h)).sum();
-                    let force = if elapsed > 0.0 { (impulse - *last) / elapsed } else { Vec3::zeros() };
-                    row.extend(force.iter().chain(impulse.iter()));
-                    *last = impulse;
+                    let impulse = held.iter().map(|&h| look.case.method.support_impulse(h)).sum();
+                    push_force(impulse, last, elapsed, row);
+                }
+                Target::Contact { on, by } => {
+                    let impulse = by.iter().map(|&b| look.case.method.impulse_between(*on, b)).sum();
+                    push_force(impulse, last, elapsed, row);
                 }
             }
         }
@@ -83,6 +87,13 @@ impl Meter {
         self.last_time = time[0];
         record.read_vectors("probes.impulse", &mut self.last_impulse)
     }
+}
+
+/// The mean force since the last look, and the impulse since the start.
+fn push_force(impulse: Vec3, last: &mut Vec3, elapsed: f64, row: &mut Vec<f64>) {
+    let force = if elapsed > 0.0 { (impulse - *last) / elapsed } else { Vec3::zeros() };
+    row.extend(force.iter().chain(impulse.iter()));
+    *last = impulse;
 }
 
 /// Displacement and velocity of the centre of mass, and the spin ω with `I ω = L` about it. Where a body is so

@@ -3,4 +3,5 @@
 mod bad_input;
 mod commands;
 mod common;
+mod contact;
 mod stopping_changes_nothing;

@@ -37,11 +37,65 @@ checkpoint = 0
     )
 }
 
+/// Cubes that meet in the air over a plate that rises and a wheel that turns: contact remembers where nodes belong,
+/// and what everybody has received.
+fn contact_deck(end: f64, history: u32, frames: u32) -> String {
+    let cube = |name: &str, at: &str, velocity: &str| {
+        format!(
+            "[body.{name}]\nmesh = {{ shape = \"box\", size = [1, 1, 1], cells = [3, 3, 3], at = {at} }}\n\
+             material = \"soft\"\nvelocity = {velocity}\ngravity = [0, 0, -200]\n"
+        )
+    };
+    format!(
+        r#"
+method = "dcr"
+end = {end}
+[material.soft]
+law = "neo-hookean"
+young = 2.1e5
+poisson = 0.3
+density = 0.7424
+{}{}{}
+[body.plate]
+plane = {{ point = [0, 0, -1.2], normal = [0.1, 0, 1] }}
+displacement = [0, 0, 0.2]
+table = [[0, 0], [0.05, 1]]
+[body.wheel]
+mesh = {{ shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [-3.2, -0.2, -1] }}
+spin = [0, 40, 0]
+[contact]
+friction = 0.3
+[[contact.between]]
+bodies = ["a", "plate"]
+restitution = 0.5
+[probe.a]
+contact = "a"
+[probe.weight]
+between = ["plate", "b"]
+[output]
+history = {history}
+frames = {frames}
+checkpoint = 0
+"#,
+        cube("a", "[-1.75, 0.3, 0.2]", "[30, -10, -30]"),
+        cube("b", "[-0.5, 0, -1.0]", "[-30, 10, 0]"),
+        cube("c", "[-0.5, 0, 0.1]", "[-40, 10, 0]"),
+    )
+}
+
 #[test]
 fn killed_at_random_moments_and_resumed_it_ends_like_the_undisturbed_run() {
-    let scratch = Scratch::new("kill");
-    let text = deck(0.3, 60, 12);
-    let path = scratch.write("spin.toml", &text);
+    killed_and_resumed("kill", &deck(0.3, 60, 12));
+}
+
+#[test]
+fn killed_in_the_middle_of_contact_it_ends_like_the_undisturbed_run() {
+    killed_and_resumed("kill-contact", &contact_deck(0.3, 60, 12));
+}
+
+fn killed_and_resumed(name: &str, text: &str) {
+    let scratch = Scratch::new(name);
+    let path = scratch.write("spin.toml", text);
     let whole = scratch.path("whole");
     run(&path, &whole, &["--threads", "2"]);
 
@@ -85,12 +139,14 @@ fn names(files: &[(String, Vec<u8>)]) -> Vec<&str> {
 #[test]
 fn threads_change_no_byte() {
     let scratch = Scratch::new("threads");
-    let path = scratch.write("spin.toml", &deck(0.05, 20, 4));
-    let (one, two) = (scratch.path("one"), scratch.path("two"));
-    run(&path, &one, &["--threads", "1"]);
-    run(&path, &two, &["--threads", "2"]);
-    assert!(contents(&one) == contents(&two));
-    assert!(last_state(&one) == last_state(&two));
+    for (name, text) in [("spin", deck(0.05, 20, 4)), ("contact", contact_deck(0.05, 20, 4))] {
+        let path = scratch.write("spin.toml", &text);
+        let (one, two) = (scratch.path(&format!("{name}-one")), scratch.path(&format!("{name}-two")));
+        run(&path, &one, &["--threads", "1"]);
+        run(&path, &two, &["--threads", "2"]);
+        assert!(contents(&one) == contents(&two), "{name}");
+        assert!(last_state(&one) == last_state(&two), "{name}");
+    }
 }
 
 /// Momentum balance is measured at looks, so more looks can find a larger drift; the state itself must not know.
@@ -105,6 +161,36 @@ fn looking_changes_nothing() {
     for name in ["state.time", "state.x", "state.v", "verlet.a", "verlet.support", "ledger.numbers"] {
         assert!(rare.arrays[name] == often.arrays[name], "{name}");
     }
+}
+
+/// All that decides the future, and the books; what observers keep for themselves may differ.
+#[test]
+fn looking_changes_no_contact() {
+    let scratch = Scratch::new("looking-contact");
+    let path = scratch.write("spin.toml", &contact_deck(0.05, 1, 0));
+    let (rare, often) = (scratch.path("rare"), scratch.path("often"));
+    run(&path, &rare, &[]);
+    run(&path, &often, &["--set", "output.history=500", "--set", "output.frames=50"]);
+    let (rare, often) = (last_state(&rare), last_state(&often));
+    let own = |name: &&String| {
+        !["history.", "frames.", "probes.", "balance."].iter().any(|observer| name.starts_with(observer))
+    };
+    let names: Vec<&String> = rare.arrays.keys().filter(own).collect();
+    assert!(names.iter().any(|n| *n == "dcr.received") && names.iter().any(|n| *n == "state.x"), "{names:?}");
+    for name in names {
+        assert!(rare.arrays[name] == often.arrays[name], "{name}");
+    }
+}
+
+#[test]
+fn a_resolved_deck_with_contact_runs_to_the_same_state() {
+    let scratch = Scratch::new("resolved-contact");
+    let path = scratch.write("spin.toml", &contact_deck(0.03, 5, 1));
+    let (first, second) = (scratch.path("first"), scratch.path("a/second"));
+    run(&path, &first, &[]);
+    run(&first.join("deck.toml"), &second, &[]);
+    assert!(last_state(&first) == last_state(&second));
+    assert_eq!(fs::read(first.join("deck.toml")).unwrap(), fs::read(second.join("deck.toml")).unwrap());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 pub mod force;
 pub mod machine;
 pub mod search;
+pub mod single;
 
 use serde::Serialize;
 
@@ -24,4 +25,27 @@ pub struct Measurement {
     /// Share of the time in element forces; the rest moves the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force_share: Option<f64>,
+}
+
+impl Measurement {
+    /// A figure that needs no other beside it.
+    pub fn plain(
+        bench: &'static str,
+        case: String,
+        threads: usize,
+        value: f64,
+        unit: &'static str,
+    ) -> Measurement {
+        Measurement {
+            bench,
+            case,
+            threads,
+            value,
+            unit,
+            peak_fraction: None,
+            flops_per_element: None,
+            bytes_per_element: None,
+            force_share: None,
+        }
+    }
 }

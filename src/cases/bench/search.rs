@@ -1,5 +1,19 @@
-//! Contact search: candidates, pairs and times of every engine on the scenes of the sheet.
+//! Contact search: candidates, pairs and times of every engine, and the ratios between them.
+//!
+//! | case              | measured                                                                            |
+//! |-------------------|-------------------------------------------------------------------------------------|
+//! | `cubes25`         | 500 steps of 25 cubes on a plate, all searches, their ratios                        |
+//! | `cubes20` … `120` | one to six layers of cubes, all searches                                            |
+//! | `series`          | box tests per elementary pair in these, most over least from 40 cubes on            |
+//! | `pile…`           | cubes piled up: candidates from scratch and after a refit, distances, whole searches; moving |
+//! | `growth`          | exponent of the time of a search in the number of nodes, 1000 to 8000 cubes         |
+//! | `spheres…`        | two spheres that nearly touch, as the piles                                         |
+//! | `cells`, `swept`  | one question at a time: see `single`                                                |
+//!
+//! In `cubes25` the ratios compare searches that measure every candidate they find, without a glance at boxes first;
+//! the three-stage search in them keeps its lists, gathered with inflated boxes, while they hold, as in a run.
 
+use super::{Measurement as Plain, single};
 use crate::contact::bench_scenes::{self as scenes, BenchScene, Engine};
 use crate::contact::measure::Narrow;
 use crate::contact::search::{PairSearch, Positions, Query, SearchError, SearchStats};
@@ -10,7 +24,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// All scenes.
-pub const SCENES: [&str; 11] = [
+pub const SCENES: [&str; 15] = [
     "cubes25",
     "cubes20",
     "cubes40",
@@ -22,7 +36,17 @@ pub const SCENES: [&str; 11] = [
     "pile8000",
     "spheres4096",
     "spheres65536",
+    "series",
+    "growth",
+    "cells",
+    "swept",
 ];
+
+/// What is told: a search over some steps, or a single figure.
+pub enum Figure {
+    Steps(Box<Measurement>),
+    Plain(Plain),
+}
 
 /// One engine on one scene: counts and times of a step, mean over the steps.
 #[derive(Clone, Debug, Serialize)]
@@ -52,9 +76,9 @@ pub struct Measurement {
     pub ns_per_node: f64,
 }
 
-fn line(m: &scenes::Measurement) -> Measurement {
+fn line(m: &scenes::Measurement) -> Figure {
     let s = &m.stats;
-    Measurement {
+    Figure::Steps(Box::new(Measurement {
         bench: "search",
         case: format!("{}/{}", m.scene, m.engine),
         threads: m.threads,
@@ -76,7 +100,11 @@ fn line(m: &scenes::Measurement) -> Measurement {
         traverse_seconds: s.traverse_seconds,
         narrow_seconds: s.narrow_seconds,
         ns_per_node: 1e9 * m.seconds / m.nodes as f64,
-    }
+    }))
+}
+
+fn plain(case: String, value: f64, unit: &'static str) -> Figure {
+    Figure::Plain(Plain::plain("search", case, rayon::current_num_threads(), value, unit))
 }
 
 /// The scene of that name.
@@ -94,23 +122,25 @@ pub fn scene(name: &str) -> Option<BenchScene> {
 }
 
 /// Measures all engines that a scene is for and hands each figure to `tell`, in the thread pool of the caller.
-pub fn measure(name: &str, tell: &mut dyn FnMut(Measurement)) -> Result<(), SearchError> {
+pub fn measure(name: &str, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchError> {
+    match name {
+        "cubes25" => return cubes25(tell),
+        "series" => return series(tell),
+        "growth" => return growth(tell),
+        // One question at a time has one thread.
+        "cells" | "swept" if rayon::current_num_threads() > 1 => return Ok(()),
+        "cells" => return Ok(single::cells(&mut |m| tell(Figure::Plain(m)))),
+        "swept" => return Ok(single::swept(&mut |m| tell(Figure::Plain(m)))),
+        _ => {}
+    }
     let Some(scene) = scene(name) else { return Ok(()) };
     let rest = |_: usize, _: &mut [Vec3]| {};
-    if name == "cubes25" {
-        let query = Query::vertex_face(scene.reach);
-        for engine in Engine::ALL {
-            let steps = if matches!(engine, Engine::Brute | Engine::BrutePretest) { 10 } else { 500 };
-            let spacing = 500 / steps;
-            let place = |step: usize, x: &mut [Vec3]| {
-                scenes::cubes25_motion(&scene, 1e-4 * (step * spacing) as f64, x);
-            };
-            tell(line(&scenes::measure(&scene, engine, &query, steps, false, place)?));
-        }
-        return Ok(());
-    }
     if name.starts_with("cubes") {
         let query = Query::vertex_face(scene.reach);
+        // The list of all pairs alone fills the memory of a small machine beyond that.
+        if scene.scene.bodies.len() <= 41 {
+            tell(line(&scenes::measure(&scene, Engine::Brute, &query, 1, false, rest)?));
+        }
         for engine in [Engine::Classic, Engine::ThreeStageAnew, Engine::Cells] {
             tell(line(&scenes::measure(&scene, engine, &query, 20, false, rest)?));
         }
@@ -118,18 +148,98 @@ pub fn measure(name: &str, tell: &mut dyn FnMut(Measurement)) -> Result<(), Sear
     }
     let query = Query::all(scene.reach);
     gather(&scene, &query, tell)?;
-    for engine in [Engine::ThreeStageAnew, Engine::Cells] {
+    for engine in [Engine::ThreeStageAnew, Engine::ThreeStage, Engine::Cells, Engine::ClassicPretest] {
+        // Pairs of faces, with nine pairs of edges each, as above.
+        if engine == Engine::ClassicPretest && scene.scene.facets.len() > 200_000 {
+            continue;
+        }
         tell(line(&scenes::measure(&scene, engine, &query, 3, false, rest)?));
     }
     if name.starts_with("pile") {
         let query = Query::all(0.01);
-        for engine in [Engine::ThreeStageAnew, Engine::ThreeStage] {
+        for engine in [Engine::ThreeStageAnew, Engine::ThreeStage, Engine::Cells] {
             let place = |step: usize, x: &mut [Vec3]| scenes::pile_motion(&scene, step, x);
             let mut m = scenes::measure(&scene, engine, &query, 20, false, place)?;
             m.scene = format!("{name}-moving");
             tell(line(&m));
         }
     }
+    Ok(())
+}
+
+/// All engines over the 500 steps of 25 cubes, brute force over ten of them. The fastest of three runs, in turns, so
+/// that a busy machine slows all of them.
+fn cubes25(tell: &mut dyn FnMut(Figure)) -> Result<(), SearchError> {
+    let scene = scenes::cubes25(0.1);
+    let query = Query::vertex_face(scene.reach);
+    let mut best: [Option<scenes::Measurement>; Engine::ALL.len()] = Default::default();
+    for round in 0..3 {
+        for (engine, best) in Engine::ALL.into_iter().zip(&mut best) {
+            let brute = matches!(engine, Engine::Brute | Engine::BrutePretest);
+            if brute && round > 0 {
+                continue;
+            }
+            let steps = if brute { 10 } else { 500 };
+            let place = |step: usize, x: &mut [Vec3]| {
+                scenes::cubes25_motion(&scene, 1e-4 * (step * (500 / steps)) as f64, x);
+            };
+            let new = scenes::measure(&scene, engine, &query, steps, false, place)?;
+            if best.as_ref().is_none_or(|old| new.seconds < old.seconds) {
+                *best = Some(new);
+            }
+        }
+    }
+    let of = |engine: Engine| best.iter().flatten().find(|m| m.engine == engine.name());
+    best.iter().flatten().for_each(|m| tell(line(m)));
+    let (Some(brute), Some(classic)) = (of(Engine::Brute), of(Engine::Classic)) else { return Ok(()) };
+    let (Some(anew), Some(kept)) = (of(Engine::ThreeStageAnew), of(Engine::ThreeStageBare)) else {
+        return Ok(());
+    };
+    let mut ratio = |case: &str, value: f64| tell(plain(format!("cubes25/{case}"), value, "ratio"));
+    ratio("brute-over-three-stage", brute.seconds / kept.seconds);
+    ratio("classic-over-three-stage", classic.seconds / kept.seconds);
+    ratio("classic-over-three-stage-anew", classic.seconds / anew.seconds);
+    let tests = |m: &scenes::Measurement| m.stats.elementary_tests as f64;
+    ratio("elementary-tests-classic-over-three-stage", tests(classic) / tests(anew));
+    Ok(())
+}
+
+/// Box tests per elementary pair, with one primitive per leaf as in the literature and with full leaves.
+fn series(tell: &mut dyn FnMut(Figure)) -> Result<(), SearchError> {
+    for (kind, textbook) in [("textbook", true), ("full-leaves", false)] {
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        for n in 1..=6 {
+            let scene = scenes::layers(n);
+            let mut search = ThreeStage::new();
+            search.textbook = textbook;
+            search.find(&scene.scene, &scene.x, None, &Query::vertex_face(scene.reach))?;
+            let s = search.stats();
+            let per_pair = s.box_tests as f64 / s.elementary_tests as f64;
+            tell(plain(format!("series/{kind}/{}", scene.name), per_pair, "box tests/pair"));
+            if n > 1 {
+                (least, most) = (least.min(per_pair), most.max(per_pair));
+            }
+        }
+        tell(plain(format!("series/{kind}/most-over-least-from-40"), most / least, "ratio"));
+    }
+    Ok(())
+}
+
+/// How the time of a whole search grows from 1000 to 8000 cubes.
+fn growth(tell: &mut dyn FnMut(Figure)) -> Result<(), SearchError> {
+    let (small, large) = (scenes::pile(1000), scenes::pile(8000));
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..5 {
+        for (scene, best) in [&small, &large].into_iter().zip(&mut best) {
+            let mut search = ThreeStage::new();
+            let query = Query::all(scene.reach);
+            let mut found = Ok(());
+            *best = best.min(timed(|| found = search.find(&scene.scene, &scene.x, None, &query)));
+            found?;
+        }
+    }
+    let nodes = large.scene.slots.len() as f64 / small.scene.slots.len() as f64;
+    tell(plain("growth/exponent-in-nodes".into(), (best[1] / best[0]).ln() / nodes.ln(), "exponent"));
     Ok(())
 }
 
@@ -151,7 +261,7 @@ fn timed(call: impl FnOnce()) -> f64 {
 }
 
 /// Candidates from scratch and after a refit, and their exact distances: the best of several.
-fn gather(scene: &BenchScene, query: &Query, tell: &mut dyn FnMut(Measurement)) -> Result<(), SearchError> {
+fn gather(scene: &BenchScene, query: &Query, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchError> {
     let (mut scratch, mut refit) = (f64::INFINITY, f64::INFINITY);
     let mut x = scene.x.clone();
     let mut stats = [SearchStats::default(); 2];
@@ -179,9 +289,9 @@ fn gather(scene: &BenchScene, query: &Query, tell: &mut dyn FnMut(Measurement)) 
     }
     let (mut search, mut narrow) = (ThreeStage::new(), f64::INFINITY);
     search.gather(&scene.scene, Positions::now(&scene.x), query)?;
-    let mut measured = Narrow::new(false);
+    let mut measured = Narrow::new(true);
     let mut records = SearchStats::default();
-    for _ in 0..3 {
+    for _ in 0..5 {
         records = *search.stats();
         let took = timed(|| {
             measured.run(&scene.scene, &scene.x, None, query, search.candidates(), &mut records);

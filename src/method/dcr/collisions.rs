@@ -6,11 +6,14 @@
 //! answer   measure anew · back on the surface · exchange momentum, in a fixed order
 //! ```
 //!
+//! With `guard` the way is looked at again until nothing meets on it ([`super::guard`]).
+//!
 //! Everybody who was moved or pushed is remembered until the step is booked. The order is that of the records, which
 //! is that of the model; nothing here runs in parallel but the search, so threads change nothing.
 
 use super::super::newmark::{Newmark, Touch, UNTOUCHED};
-use super::super::response::{self, Impact};
+use super::super::response::{self, Impact, Spin};
+use super::guard::Zones;
 use super::{Options, Variant};
 use crate::contact::obstacle::Pose;
 use crate::contact::pair::{MAX_POINTS, Pair};
@@ -18,7 +21,8 @@ use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::contact::touch::{
-    Features, Motion, Places, Touching, came_through, edges_cross, node_crosses, parts_bodies,
+    Features, Motion, Places, Touching, came_through, depth_of_edges, edge_crossing, edges_meet,
+    node_crossing, node_meets, parts_bodies,
 };
 use crate::math::{Mat3, Vec3};
 use crate::model::{Ledger, Model};
@@ -41,13 +45,16 @@ pub struct Node {
     pub node: u32,
     /// Acceleration at the start of the step.
     pub a: Vec3,
-    /// How far it was put back [m].
+    /// How far it was put back on the surface, and along it where friction held it [m].
     pub moved: Vec3,
+    pub held_back: Vec3,
     /// Normal and tangential impulse [N s].
     pub normal: Vec3,
     pub friction: Vec3,
     /// Momentum of the spin correction [N s].
     pub spin: Vec3,
+    /// How far the guard has moved it beside that [m].
+    pub guarded: Vec3,
 }
 
 /// Sums over the contacts of a step.
@@ -63,8 +70,7 @@ pub struct Sums {
     pub work: f64,
     pub impulse: Vec3,
     pub moment: Vec3,
-    /// Pairs that carried impulse, and impulses altogether.
-    pub contacts: u64,
+    /// Impulses altogether.
     pub kicks: u64,
 }
 
@@ -74,21 +80,26 @@ pub type BodyImpulse = ([u32; 2], Vec3);
 pub struct Collisions {
     pub scene: Scene,
     pub search: ThreeStage,
-    inv_mass: Vec<Mat3>,
+    /// For the way of a step, which has boxes of its own.
+    pub(super) on_the_way: ThreeStage,
+    pub(super) inv_mass: Vec<Mat3>,
     /// Nodes of obstacles as drawn, and where obstacles stand at the end of the step.
     drawn: Vec<Vec3>,
-    poses: Vec<Pose>,
+    pub(super) poses: Vec<Pose>,
     /// All nodes of the scene at the start of the step and now.
     pub start: Vec<Vec3>,
     pub now: Vec<Vec3>,
-    list: Vec<Touching>,
+    pub(super) list: Vec<Touching>,
     /// Nodes and faces of the last step's list, sorted: where a node belongs that is still inside.
     pub known: Vec<[u32; 2]>,
     /// The same of the step before, while this one is answered.
     before: Vec<[u32; 2]>,
-    carried: Vec<bool>,
+    /// Pairs that carried impulse in this step.
+    carried: Vec<(u8, u32, u32)>,
     /// Contacts of variant F that wait for the forces of the new positions.
-    pending: Vec<(usize, Pair, [Vec3; MAX_POINTS])>,
+    pending: Vec<(Touching, Pair, [Vec3; MAX_POINTS])>,
+    /// Nodes that the last look at overlaps is about; all false in between.
+    listed: Vec<bool>,
     /// Place of each node among the touched.
     pub slot: Vec<u32>,
     pub nodes: Vec<Node>,
@@ -98,8 +109,9 @@ pub struct Collisions {
     pub received: Vec<Vec3>,
     /// Sorted by bodies.
     pub between: Vec<BodyImpulse>,
+    pub(super) zones: Zones,
     deepest: f64,
-    clearance: f64,
+    pub(super) clearance: f64,
 }
 
 impl Collisions {
@@ -119,6 +131,7 @@ impl Collisions {
         Collisions {
             scene,
             search: ThreeStage::new(),
+            on_the_way: ThreeStage::new(),
             inv_mass,
             drawn,
             poses: Vec::new(),
@@ -129,12 +142,14 @@ impl Collisions {
             before: Vec::new(),
             carried: Vec::new(),
             pending: Vec::new(),
+            listed: Vec::new(),
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
             touches: Vec::new(),
             sums: Sums::default(),
             received: vec![Vec3::zeros(); model.reference.len()],
             between: Vec::new(),
+            zones: Zones::default(),
             deepest: DEEPEST * finest,
             clearance: CLEARANCE * finest,
         }
@@ -162,44 +177,66 @@ impl Collisions {
         }
         self.nodes.clear();
         self.pending.clear();
+        self.carried.clear();
         self.touches.clear();
         self.sums = Sums::default();
     }
 
-    /// Farthest way of a surface node in this step [m], seen from the middle of all.
-    fn travel(&self) -> f64 {
-        let moves = || self.scene.slots.iter().map(|&k| self.now[k as usize] - self.start[k as usize]);
-        let mean = moves().sum::<Vec3>() / (self.scene.slots.len().max(1)) as f64;
-        moves().fold(0.0, |most, d| f64::max(most, (d - mean).norm_squared())).sqrt()
+    /// How far each body has come in this step, seen from the middle of all; returns the farthest way of a node [m].
+    fn measure_ways(&mut self, penetration: f64) -> f64 {
+        let Collisions { scene, search, start, now, .. } = self;
+        let ways = search.ways.get_or_insert_default();
+        // Powers of two, so that lists of candidates last.
+        ways.at_rest = self.deepest * LEAST_REACH;
+        while ways.at_rest < 2.0 * penetration {
+            ways.at_rest *= 2.0;
+        }
+        let way = |k: u32| now[k as usize] - start[k as usize];
+        let middle = scene.slots.iter().map(|&k| way(k)).sum::<Vec3>() / scene.slots.len().max(1) as f64;
+        let mut farthest: f64 = 0.0;
+        ways.of_body.clear();
+        for body in &scene.bodies {
+            let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
+            let shift = slots.iter().map(|&k| way(k)).sum::<Vec3>() / slots.len().max(1) as f64;
+            let strain = slots.iter().map(|&k| (way(k) - shift).norm_squared()).fold(0.0, f64::max).sqrt();
+            let (shift, strain) = match body.plane {
+                true => {
+                    let facet = &scene.facets[body.facets.start as usize];
+                    let turned = facet.area_vector(start) != facet.area_vector(now);
+                    (way(facet.nodes[0]), if turned { self.deepest } else { 0.0 })
+                }
+                false => (shift, strain),
+            };
+            ways.of_body.push((shift, strain));
+            farthest = farthest.max((shift - middle).norm() + strain);
+        }
+        farthest
     }
 
     /// Finds what touches. `penetration` is the deepest overlap at the start of the step.
     pub fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
         self.list.clear();
-        let travel = self.travel();
-        let swept = options.swept.unwrap_or(2.0 * travel > self.deepest);
-        // Powers of two, so that lists of candidates last.
-        let wanted = 2.0 * (travel + penetration);
-        let mut reach = self.deepest * LEAST_REACH;
-        while reach < wanted && reach < self.deepest {
-            reach *= 2.0;
-        }
-        let query = Query {
-            reach: reach.min(self.deepest),
-            vertex_face: true,
-            edge_edge: options.edge_edge,
-            face_face: false,
-            pass: Pass::Double,
-            max_penetration: None,
-        };
+        let way = self.measure_ways(penetration);
+        let swept = options.swept.unwrap_or(2.0 * way > self.deepest);
+        let query = self.query(options);
         if swept {
             self.find_crossings(&query)?;
         }
         self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
         self.collect(swept);
-        self.carried.clear();
-        self.carried.resize(self.list.len(), false);
         Ok(())
+    }
+
+    /// What the search is asked for at one instant.
+    fn query(&self, options: &Options) -> Query {
+        Query {
+            reach: self.deepest,
+            vertex_face: true,
+            edge_edge: options.edge_edge,
+            face_face: false,
+            pass: Pass::Double,
+            max_penetration: None,
+        }
     }
 
     /// Nodes inside faces, then crossed edges, from the records of the search.
@@ -267,40 +304,15 @@ impl Collisions {
 
     /// What met on its way, in the order of time; of each node and body the first.
     fn find_crossings(&mut self, query: &Query) -> Result<(), SearchError> {
-        let Collisions { scene, search, list, now, start, poses, .. } = self;
-        let wide = Query { reach: 2.0 * self.clearance, ..*query };
-        search.gather(scene, Positions::swept(start, now), &wide)?;
+        let Collisions { scene, on_the_way, list, now, start, poses, .. } = self;
+        let touch = 2.0 * self.clearance;
+        on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
         let motion = Motion { start, end: now };
         let at = Places { scene, x: now, poses };
-        let touch = 2.0 * self.clearance;
-        let candidates = search.candidates();
-        for group in &candidates.groups {
-            for &[node, face] in group.vertex_face.of(&candidates.vertex_face) {
-                list.extend(node_crosses(&at, motion, node, face, touch));
-            }
-            for &[e, f] in group.edge_edge.of(&candidates.edge_edge) {
-                list.extend(edges_cross(&at, motion, e, f, touch));
-            }
+        for meeting in meetings(scene, on_the_way, motion, 0.0) {
+            list.extend(meeting.crossing(&at, motion, touch, true));
         }
-        let key = |t: &Touching| match t.features {
-            Features::NodeFace { node, face, .. } => (0, node, face),
-            Features::Edges { first, second, .. } => (1, first, second),
-        };
-        list.sort_unstable_by(|p, q| p.time.total_cmp(&q.time).then(key(p).cmp(&key(q))));
-        let mut kept = 0;
-        for i in 0..list.len() {
-            let again = |t: &Touching| match (t.features, list[i].features) {
-                (Features::NodeFace { node, .. }, Features::NodeFace { node: other, .. }) => {
-                    node == other && t.bodies[1] == list[i].bodies[1]
-                }
-                _ => false,
-            };
-            if !list[..kept].iter().any(again) {
-                list[kept] = list[i];
-                kept += 1;
-            }
-        }
-        list.truncate(kept);
+        in_order(list);
         Ok(())
     }
 
@@ -309,38 +321,49 @@ impl Collisions {
         for _ in 0..options.sweeps {
             let mut any = false;
             for i in 0..self.list.len() {
-                any |= self.answer_one(i, model, options, newmark, v);
+                any |= self.answer_one(i, model, options, newmark, v, 0.0);
             }
             if !any {
                 break;
             }
         }
+    }
+
+    /// Sums up what the step's contacts have done to each node.
+    pub fn close(&mut self) {
         self.touches.extend(self.nodes.iter().map(|n| Touch {
             impulse: n.normal + n.friction + n.spin,
             kick: self.inv_mass[n.node as usize] * (n.normal + n.friction + n.spin),
         }));
-        self.sums.contacts = self.carried.iter().filter(|c| **c).count() as u64;
     }
 
-    fn answer_one(
+    /// Answers one contact if it is not open by more than `room` [m]; was there an impulse?
+    pub(super) fn answer_one(
         &mut self,
         i: usize,
         model: &Model,
         options: &Options,
         newmark: &Newmark,
         v: &mut [Vec3],
+        room: f64,
     ) -> bool {
         let touching = self.list[i];
         let at = Places { scene: &self.scene, x: &self.now, poses: &self.poses };
         // measured anew: earlier contacts have moved nodes
         let Some(mut pair) = touching.pair(&at) else { return false };
-        if pair.gap > 0.0 || self.came_too_late(&touching, &pair) {
+        if pair.gap > 0.0 && touching.crossing.is_some() {
+            // where they met they are apart again; they may have slid to another place
+            let slid = Touching { crossing: None, ..touching }.pair(&at);
+            pair = slid.filter(|p| p.gap <= 0.0 && -p.gap <= self.deepest).unwrap_or(pair);
+        }
+        if pair.gap > room || self.came_too_late(&touching, &pair) {
             return false;
         }
         let [a, b] = touching.bodies;
         let law = model.contact.law(a, b);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let clearance = if touching.crossing.is_some() { self.clearance } else { 0.0 };
+        let clearance = if touching.crossing.is_some() || options.guard { self.clearance } else { 0.0 };
+        let clearance = clearance.max(room);
 
         // a: back on the surface
         let Some(moves) = response::displacements(&pair, clearance, options.projection, &self.inv_mass)
@@ -353,26 +376,33 @@ impl Collisions {
             self.now[k] += d;
             self.node(k, newmark).moved += d;
         }
-        if options.spin_correction && pair.outer.is_none() && self.is_free(&pair, model) {
-            let (changes, gain) = response::restore_spin(&pair, &moves, &model.mass, &self.now, v);
-            self.sums.spin += gain;
-            for ((k, _), dv) in pair.stencil().zip(&changes) {
-                self.node(k, newmark).spin += model.mass[k] * dv;
-            }
+        let spin = options.spin_correction && pair.outer.is_none() && self.are_free(pair.points(), model);
+        if spin {
+            let gained = response::spin_gained(&pair, &moves, &model.mass, v);
+            self.restore_spin(pair.points(), gained, model, newmark, v);
         }
 
         // b: exchange momentum in closed form
         if options.energy_correction && options.variant == Variant::FullStep {
-            self.pending.push((i, pair, moves));
+            self.pending.push((touching, pair, moves));
             return false;
         }
         let work = if options.energy_correction { work } else { 0.0 };
+        let approach = -pair.normal.dot(&pair.relative_velocity(v));
         let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) else { return false };
         self.book(&pair, &impact, [a, b], newmark);
+        if impact.friction != Vec3::zeros() {
+            self.hold_back(&touching, &pair, &impact, approach, newmark);
+        }
+        if spin {
+            // points that do not quite coincide: the impulse has a moment
+            let moment = pair.gap_vector(&self.now).cross(&impact.impulse());
+            self.restore_spin(pair.points(), moment, model, newmark, v);
+        }
         if options.energy_correction {
             self.sums.returned += work - impact.owed;
         }
-        self.carried[i] = true;
+        self.carried.push(name(&touching));
         true
     }
 
@@ -380,19 +410,57 @@ impl Collisions {
     /// `newmark` has the accelerations of the new positions.
     pub fn exchange(&mut self, model: &Model, newmark: &Newmark, v: &mut [Vec3]) {
         for at in 0..self.pending.len() {
-            let (i, pair, moves) = self.pending[at];
+            let (touching, pair, moves) = self.pending[at];
             let mut work = 0.0;
             for ((k, _), d) in pair.stencil().zip(&moves) {
                 let a = self.node(k, newmark).a + newmark.acceleration(k);
                 work += 0.5 * model.mass[k] * a.dot(d);
             }
             if let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) {
-                self.book(&pair, &impact, self.list[i].bodies, newmark);
+                self.book(&pair, &impact, touching.bodies, newmark);
                 self.sums.returned += work - impact.owed;
-                self.carried[i] = true;
+                self.carried.push(name(&touching));
             }
         }
-        self.sums.contacts = self.carried.iter().filter(|c| **c).count() as u64;
+    }
+
+    /// Friction that changes velocities has also held the points back since they met: that long they went too far. Without
+    /// this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
+    fn hold_back(
+        &mut self,
+        touching: &Touching,
+        pair: &Pair,
+        impact: &Impact,
+        approach: f64,
+        newmark: &Newmark,
+    ) {
+        let since = match touching.crossing {
+            Some(_) => (1.0 - touching.time) * newmark.dt,
+            None => newmark.dt.min(-pair.gap / approach),
+        };
+        for (k, w) in pair.stencil() {
+            let d = since * w * (self.inv_mass[k] * impact.friction);
+            self.now[k] += d;
+            self.node(k, newmark).held_back += d;
+        }
+    }
+
+    /// Takes the angular momentum `gained` out of free nodes again.
+    pub(super) fn restore_spin(
+        &mut self,
+        nodes: &[u32],
+        gained: Vec3,
+        model: &Model,
+        newmark: &Newmark,
+        v: &mut [Vec3],
+    ) {
+        let Some(spin) = Spin::against(&gained, nodes, &model.mass, &self.now, v) else { return };
+        self.sums.spin += spin.gain;
+        for k in nodes.iter().map(|&k| k as usize) {
+            let dv = spin.at(&self.now[k]);
+            v[k] += dv;
+            self.node(k, newmark).spin += model.mass[k] * dv;
+        }
     }
 
     fn book(&mut self, pair: &Pair, impact: &Impact, bodies: [u32; 2], newmark: &Newmark) {
@@ -456,12 +524,14 @@ impl Collisions {
         (1.0 - s) * (self.now[a] - self.start[a]) + s * (self.now[b] - self.start[b])
     }
 
-    fn is_free(&self, pair: &Pair, model: &Model) -> bool {
-        pair.stencil().all(|(k, _)| self.inv_mass[k] == Mat3::from_diagonal_element(1.0 / model.mass[k]))
+    /// Does nothing hold these nodes?
+    pub(super) fn are_free(&self, nodes: &[u32], model: &Model) -> bool {
+        let free = |k: usize| self.inv_mass[k] == Mat3::from_diagonal_element(1.0 / model.mass[k]);
+        nodes.iter().all(|&k| (k as usize) < model.mass.len() && free(k as usize))
     }
 
     /// The account of a node, opened at its first contact.
-    fn node(&mut self, node: usize, newmark: &Newmark) -> &mut Node {
+    pub(super) fn node(&mut self, node: usize, newmark: &Newmark) -> &mut Node {
         if self.slot[node] == UNTOUCHED {
             self.slot[node] = self.nodes.len() as u32;
             let zero = Vec3::zeros();
@@ -469,9 +539,11 @@ impl Collisions {
                 node: node as u32,
                 a: newmark.acceleration(node),
                 moved: zero,
+                held_back: zero,
                 normal: zero,
                 friction: zero,
                 spin: zero,
+                guarded: zero,
             });
         }
         &mut self.nodes[self.slot[node] as usize]
@@ -487,17 +559,35 @@ impl Collisions {
         !self.list.is_empty()
     }
 
-    /// Deepest overlap of the present positions [m].
-    pub fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
-        let query = Query {
-            reach: self.deepest,
-            vertex_face: true,
-            edge_edge: options.edge_edge,
-            face_face: false,
-            pass: Pass::Double,
-            max_penetration: None,
+    /// Deepest overlap before the first step [m].
+    pub fn penetration_at_start(&mut self, options: &Options) -> Result<f64, SearchError> {
+        self.search.find(&self.scene, &self.now, None, &self.query(options))?;
+        Ok(self.deepest_record())
+    }
+
+    /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap.
+    pub fn penetration(&mut self, options: &Options) -> f64 {
+        let query = self.query(options);
+        let Collisions { scene, search, now, start, list, nodes, listed, .. } = self;
+        listed.resize(now.len(), false);
+        let mark = |listed: &mut [bool], to: bool| {
+            nodes.iter().for_each(|n| listed[n.node as usize] = to);
+            for touching in list.iter() {
+                match touching.features {
+                    Features::NodeFace { node, .. } => listed[node as usize] = to,
+                    Features::Edges { first, .. } => {
+                        listed[scene.edges[first as usize].nodes[0] as usize] = to
+                    }
+                }
+            }
         };
-        self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
+        mark(listed, true);
+        search.measure_moved(scene, now, Some(start), &query, |k| listed[k as usize]);
+        mark(listed, false);
+        self.deepest_record()
+    }
+
+    fn deepest_record(&self) -> f64 {
         let mut depth: f64 = 0.0;
         for record in self.search.vertex_face() {
             depth = depth.max(-record.gap);
@@ -506,10 +596,10 @@ impl Collisions {
             if -record.gap > depth
                 && parts_bodies(&self.scene, &self.now, record.first, record.second, &record.normal)
             {
-                depth = -record.gap;
+                depth = depth.max(depth_of_edges(&self.scene, &self.now, record));
             }
         }
-        Ok(depth)
+        depth
     }
 
     /// Writes the books of the impacts themselves; what depends on the end of the step is the method's.
@@ -523,8 +613,70 @@ impl Collisions {
         ledger.external += self.sums.work;
         ledger.impulse += self.sums.impulse;
         ledger.moment += self.sums.moment;
-        ledger.contacts = self.sums.contacts;
+        self.carried.sort_unstable();
+        self.carried.dedup();
+        ledger.contacts = self.carried.len() as u64;
         ledger.collision_kicks += self.sums.kicks;
+    }
+}
+
+/// A node and a face, or two edges, that meet during a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meeting {
+    NodeFace { node: u32, face: u32, time: f64 },
+    Edges { first: u32, second: u32, time: f64 },
+}
+
+impl Meeting {
+    /// The contact this is, if it has a normal and a side.
+    pub fn crossing(&self, at: &Places, motion: Motion, touch: f64, doubtful: bool) -> Option<Touching> {
+        match *self {
+            Meeting::NodeFace { node, face, time } => node_crossing(at, motion, node, face, time, touch),
+            Meeting::Edges { first, second, time } => {
+                edge_crossing(at, motion, first, second, time, touch, doubtful)
+            }
+        }
+    }
+}
+
+/// Everything that comes nearer than `separation` on the way, from the candidates gathered for it.
+pub(super) fn meetings<'a>(
+    scene: &'a Scene,
+    search: &'a ThreeStage,
+    motion: Motion<'a>,
+    separation: f64,
+) -> impl Iterator<Item = Meeting> + 'a {
+    let all = search.candidates();
+    all.groups.iter().flat_map(move |group| {
+        let nodes = group.vertex_face.of(&all.vertex_face).iter().filter_map(move |&[node, face]| {
+            let time = node_meets(scene, motion, node, face, separation)?;
+            Some(Meeting::NodeFace { node, face, time })
+        });
+        let edges = group.edge_edge.of(&all.edge_edge).iter().filter_map(move |&[first, second]| {
+            let time = edges_meet(scene, motion, first, second, separation)?;
+            Some(Meeting::Edges { first, second, time })
+        });
+        nodes.chain(edges)
+    })
+}
+
+/// Sorts crossings by time and keeps of each node and body the first.
+pub(super) fn in_order(list: &mut Vec<Touching>) {
+    let group = |t: &Touching| match t.features {
+        Features::NodeFace { node, .. } => (0, node, t.bodies[1], 0),
+        Features::Edges { first, second, .. } => (1, first, t.bodies[1], second),
+    };
+    let by_time = |p: &Touching, q: &Touching| p.time.total_cmp(&q.time).then(name(p).cmp(&name(q)));
+    list.sort_unstable_by(|p, q| group(p).cmp(&group(q)).then(by_time(p, q)));
+    list.dedup_by_key(|t| group(t));
+    list.sort_unstable_by(by_time);
+}
+
+/// What tells one contact of a step from another.
+fn name(t: &Touching) -> (u8, u32, u32) {
+    match t.features {
+        Features::NodeFace { node, face, .. } => (0, node, face),
+        Features::Edges { first, second, .. } => (1, first, second),
     }
 }
 

@@ -546,7 +546,12 @@ fn the_spin_correction_returns_angular_momentum_and_changes_neither_momentum_nor
         t.x = moved(&t, &moves);
         let (u0, k0) = (t.pair.relative_velocity(&t.v), t.kinetic());
         let lost = t.spin() - l0;
-        let (_, gain) = restore_spin(&t.pair, &moves, &t.mass, &t.x, &mut t.v);
+        let gained = spin_gained(&t.pair, &moves, &t.mass, &t.v);
+        let spin = Spin::against(&gained, t.pair.points(), &t.mass, &t.x, &t.v);
+        let gain = spin.map_or(0.0, |s| s.gain);
+        for &k in t.pair.points() {
+            t.v[k as usize] += spin.map_or(Vec3::zeros(), |s| s.at(&t.x[k as usize]));
+        }
         let size = t.scale().max(1.0) + t.v.iter().map(|v| v.norm()).sum::<f64>();
         let shift = (t.momentum() - p0).norm();
         assert!(shift <= 1e-12 * size, "{i}: {}", shift / size);

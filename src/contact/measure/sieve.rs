@@ -1,0 +1,297 @@
+//! Which candidates are worth an exact look? Most end here, eight at a time.
+//!
+//! A sieve may let through what does not touch, and never holds back what does: its bounds are wider than the
+//! rounding of both computations by orders of magnitude, and whatever it cannot judge passes. So it changes
+//! the work and not the result.
+
+use super::super::closest_point::NO_NORMAL;
+use super::super::scene::{Facet, FacetKind, Scene};
+use super::closest_on;
+use crate::math::Vec3;
+use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
+
+/// Coordinates of some points, lane by lane.
+pub(super) type Points<const N: usize> = [[[f64; MAX_WIDTH]; 3]; N];
+
+#[inline(always)]
+pub(super) fn put<const N: usize>(points: &mut Points<N>, corner: usize, lane: usize, at: &Vec3) {
+    for k in 0..3 {
+        points[corner][k][lane] = at[k];
+    }
+}
+
+#[inline(always)]
+pub(super) fn load<L: Lane>(token: L::Token, point: &[[f64; MAX_WIDTH]; 3]) -> [L; 3] {
+    [L::load(token, &point[0]), L::load(token, &point[1]), L::load(token, &point[2])]
+}
+
+#[inline(always)]
+pub(super) fn minus<L: Lane>(p: [L; 3], q: [L; 3]) -> [L; 3] {
+    [p[0] - q[0], p[1] - q[1], p[2] - q[2]]
+}
+
+#[inline(always)]
+pub(super) fn dot<L: Lane>(p: [L; 3], q: [L; 3]) -> L {
+    p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
+}
+
+#[inline(always)]
+pub(super) fn cross<L: Lane>(p: [L; 3], q: [L; 3]) -> [L; 3] {
+    [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+}
+
+/// Key of a pair, ordered like the pair.
+#[inline(always)]
+pub(super) fn key(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
+/// Batches of lanes gathered before the first is computed: registers cannot be filled from what was stored
+/// number by number a moment ago.
+const BATCHES: usize = 16;
+/// Most candidates in them.
+const BLOCK: usize = BATCHES * MAX_WIDTH;
+
+/// Room to work on one block of candidates.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    corners: [Points<4>; BATCHES],
+    sizes: [[f64; MAX_WIDTH]; BATCHES],
+    /// Places of the lanes in the block.
+    places: [usize; BLOCK],
+    /// Squared distances beyond doubt. At least: infinite if out of reach, negative if the candidate is to be
+    /// kept whatever its neighbours are.
+    least: [f64; BLOCK],
+    most: [f64; BLOCK],
+    body: [u32; BLOCK],
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Desk {
+            corners: [[[[0.0; MAX_WIDTH]; 3]; 4]; BATCHES],
+            sizes: [[0.0; MAX_WIDTH]; BATCHES],
+            places: [0; BLOCK],
+            least: [0.0; BLOCK],
+            most: [0.0; BLOCK],
+            body: [0; BLOCK],
+        }
+    }
+}
+
+const KEEP: f64 = -1.0;
+
+/// Nodes on faces of one pair of bodies. Kept is what may be within `limit` and, of the neighbours in the list
+/// that belong to the same node and body, may be the closest (or as close as it) or have its closest point
+/// inside the facet.
+pub(super) struct NodesFaces<'a> {
+    pub scene: &'a Scene,
+    pub x: &'a [Vec3],
+    pub limit: f64,
+    pub pairs: &'a [[u32; 2]],
+    pub desk: &'a mut Desk,
+    pub keys: &'a mut Vec<u64>,
+}
+
+impl OnLanes for NodesFaces<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, token: L::Token) {
+        let NodesFaces { scene, x, limit, pairs, desk, keys } = self;
+        let Desk { corners, sizes, places, least, most, body } = desk;
+        for block in pairs.chunks(BATCHES * L::WIDTH) {
+            let mut triangles = 0;
+            for (i, &[node, face]) in block.iter().enumerate() {
+                let facet = &scene.facets[face as usize];
+                body[i] = facet.body;
+                if facet.kind == FacetKind::Triangle {
+                    let (batch, lane) = (triangles / L::WIDTH, triangles % L::WIDTH);
+                    put(&mut corners[batch], 0, lane, &x[node as usize]);
+                    for k in 0..3 {
+                        put(&mut corners[batch], k + 1, lane, &x[facet.nodes[k] as usize]);
+                    }
+                    sizes[batch][lane] = scene.facet_size[face as usize];
+                    places[triangles] = i;
+                    triangles += 1;
+                } else {
+                    let far = beyond(facet, x, &x[node as usize], limit);
+                    least[i] = if far { f64::INFINITY } else { KEEP };
+                    most[i] = f64::INFINITY;
+                }
+            }
+            for (batch, places) in places[..triangles].chunks(L::WIDTH).enumerate() {
+                let [y, a, b, c] = &corners[batch];
+                let (y, a, b, c) = (load(token, y), load(token, a), load(token, b), load(token, c));
+                let (low, high) = triangle_bounds::<L>(y, a, b, c, L::load(token, &sizes[batch]), limit);
+                let (mut lows, mut highs) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);
+                low.store(&mut lows);
+                high.store(&mut highs);
+                for (l, &i) in places.iter().enumerate() {
+                    (least[i], most[i]) = (lows[l], highs[l]);
+                }
+            }
+            let mut from = 0;
+            while from < block.len() {
+                let (node, of) = (block[from][0], body[from]);
+                // Infinity is out of reach, also where nothing is known of the others.
+                let mut nearest = f64::MAX;
+                let mut to = from;
+                while to < block.len() && block[to][0] == node && body[to] == of {
+                    nearest = if most[to] < nearest { most[to] } else { nearest };
+                    to += 1;
+                }
+                for i in from..to {
+                    if least[i] <= nearest {
+                        keys.push(key(node, block[i][1]));
+                    }
+                }
+                from = to;
+            }
+        }
+    }
+}
+
+/// Squared sine of the corner angle below which nothing is said about a triangle.
+const NEEDLE: f64 = 2e-3;
+
+/// Bounds of the squared distance of a point to triangles: `(least, most)` as in [`Desk`].
+///
+/// ```text
+/// u = b − a   v = c − a   w = y − a   D = (u·u)(v·v) − (u·v)²
+/// s D = (v·v)(u·w) − (u·v)(v·w)       t D = (u·u)(v·w) − (u·v)(u·w)
+/// distance² = (w·(u×v))² / D  where s, t, 1 − s − t ≥ 0, else that of the nearest edge
+/// ```
+///
+/// Distances carry a margin of 10⁻⁹ of the squared lengths they are made of, one for distances that count as
+/// equal, and one for points that are rounded far from the origin (ε|y| in a distance d is at most
+/// 10⁻⁹ d² + 10⁹ ε² |y|² in its square). Inside is generous by 10⁻⁶, and by the rounding of products with a point
+/// far from the triangle.
+#[inline(always)]
+fn triangle_bounds<L: Lane>(y: [L; 3], a: [L; 3], b: [L; 3], c: [L; 3], size: L, limit: f64) -> (L, L) {
+    let (u, v, w) = (minus(b, a), minus(c, a), minus(y, a));
+    let (uu, uv, vv, ww) = (dot(u, u), dot(u, v), dot(v, v), dot(w, w));
+    let (uw, vw) = (dot(u, w), dot(v, w));
+    let det = uu * vv - uv * uv;
+    let (s, t) = (vv * uw - uv * vw, uu * vw - uv * uw);
+    let rest = det - s - t;
+    let height = dot(w, cross(u, v));
+
+    let (e, f) = (minus(v, u), minus(w, u));
+    let rim = to_edge(w, u, uu, uw).min(to_edge(w, v, vv, vw)).min(to_edge(f, e, dot(e, e), dot(e, f)));
+    let lowest = s.min(t).min(rest);
+    let distance = lowest.if_less(det.of(0.0), rim, height * height / det);
+
+    let scale = uu + vv;
+    let margin = (scale + ww) * 1e-9 + size * size * 1e-11 + dot(y, y) * 1e-20;
+    let slack = det * 1e-6 + scale * (scale + ww) * 1e-12;
+    let keep = det.of(KEEP);
+    let least = distance - margin;
+    let least = lowest.if_less(-slack - slack, least, keep);
+    let least = det.of(limit * limit).if_less(distance - margin, det.of(f64::INFINITY), least);
+    // Doubt, also where something is not a number: keep, and judge no other by it.
+    let roomy = uu * vv * NEEDLE;
+    (roomy.if_less(det, least, keep), roomy.if_less(det, distance + margin, det.of(f64::INFINITY)))
+}
+
+/// Squared distance of `w` to the segment from zero to `e`, with `ee = e·e` and `ew = e·w`.
+#[inline(always)]
+fn to_edge<L: Lane>(w: [L; 3], e: [L; 3], ee: L, ew: L) -> L {
+    let at = (ew / ee).max(ee.of(0.0)).min(ee.of(1.0));
+    let d = [w[0] - at * e[0], w[1] - at * e[1], w[2] - at * e[2]];
+    dot(d, d)
+}
+
+/// Keeps, of the keys from `start` on, the nodes whose closest point is within `limit`, measured as it will be.
+pub(super) fn keep_within(scene: &Scene, x: &[Vec3], limit: f64, start: usize, keys: &mut Vec<u64>) {
+    let mut kept = start;
+    for i in start..keys.len() {
+        let (node, face) = ((keys[i] >> 32) as u32, keys[i] as u32);
+        let hit = closest_on(&scene.facets[face as usize], x, &x[node as usize], node, face);
+        keys[kept] = keys[i];
+        kept += usize::from(hit.distance_squared <= limit * limit);
+    }
+    keys.truncate(kept);
+}
+
+/// Is `y` farther than `limit` from the box of the facet? Cheaper than the closest point, and many
+/// candidates that live through several steps are.
+#[inline]
+fn beyond(facet: &Facet, x: &[Vec3], y: &Vec3, limit: f64) -> bool {
+    if facet.kind == FacetKind::Plane {
+        return false;
+    }
+    let (mut lo, mut hi) = (x[facet.nodes[0] as usize], x[facet.nodes[0] as usize]);
+    for &k in &facet.nodes[1..facet.kind.corners().max(1)] {
+        let p = &x[k as usize];
+        for i in 0..3 {
+            lo[i] = if p[i] < lo[i] { p[i] } else { lo[i] };
+            hi[i] = if p[i] > hi[i] { p[i] } else { hi[i] };
+        }
+    }
+    // A little wider than `limit`: the distance is measured with rounding, and whether a pair belongs
+    // to the answer must not depend on who asks.
+    let size = (0..3).fold(limit, |m, i| m.max(hi[i].abs()).max(lo[i].abs()).max(y[i].abs()));
+    let wide = limit + 1e-14 * size;
+    (0..3).any(|i| y[i] < lo[i] - wide || y[i] > hi[i] + wide)
+}
+
+/// Pairs of edges that may cross within `limit`.
+///
+/// ```text
+/// u = b − a   v = d − c   r = a − c      det = |u × v|²
+/// s = ((u·v)(v·r) − (v·v)(u·r)) / det    t = ((u·u)(v·r) − (u·v)(u·r)) / det    distance = |r·(u × v)| / √det
+/// ```
+///
+/// Generous by far more than round-off where the edges are not parallel; parallel ones never cross.
+pub(super) struct Edges<'a> {
+    pub scene: &'a Scene,
+    pub x: &'a [Vec3],
+    pub limit: f64,
+    pub pairs: &'a [[u32; 2]],
+    pub desk: &'a mut Desk,
+    pub keys: &'a mut Vec<u64>,
+}
+
+impl OnLanes for Edges<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, token: L::Token) {
+        const GENEROUS: f64 = 1e-3;
+        let Edges { scene, x, limit, pairs, desk, keys } = self;
+        for block in pairs.chunks(BATCHES * L::WIDTH) {
+            for (i, &[e, f]) in block.iter().enumerate() {
+                let (e, f) = (scene.edges[e as usize].nodes, scene.edges[f as usize].nodes);
+                let points = &mut desk.corners[i / L::WIDTH];
+                for (corner, node) in [e[0], e[1], f[0], f[1]].into_iter().enumerate() {
+                    put(points, corner, i % L::WIDTH, &x[node as usize]);
+                }
+            }
+            for (some, [a, b, c, d]) in block.chunks(L::WIDTH).zip(&desk.corners) {
+                let (a, b): ([L; 3], [L; 3]) = (load(token, a), load(token, b));
+                let (c, d): ([L; 3], [L; 3]) = (load(token, c), load(token, d));
+                let (u, v, r) = (minus(b, a), minus(d, c), minus(a, c));
+                let (uu, uv, vv, rr) = (dot(u, u), dot(u, v), dot(v, v), dot(r, r));
+                let (ur, vr) = (dot(u, r), dot(v, r));
+                let det = uu * vv - uv * uv;
+                let (s, t, height) = (uv * vr - vv * ur, uu * vr - uv * ur, dot(r, cross(u, v)));
+                let (least, most) = (det * -GENEROUS, det * (1.0 + GENEROUS));
+                let near = (rr * 1e-12 + dot(a, a) * 1e-24 + limit * limit * (1.0 + 1e-6)) * det;
+                let (yes, no) = (det.of(1.0), det.of(0.0));
+                let kept = s.min(t).if_less(least, no, yes);
+                let kept = most.if_less(s.max(t), no, kept);
+                let kept = near.if_less(height * height, no, kept);
+                // Edges that are parallel to a millionth have no normal to touch along.
+                let kept = det.if_less(uu * vv * (0.5 * NO_NORMAL * NO_NORMAL), no, kept);
+                let mut keep = [0.0; MAX_WIDTH];
+                kept.store(&mut keep);
+                for (l, &[e, f]) in some.iter().enumerate() {
+                    if keep[l] != 0.0 {
+                        keys.push(key(e, f));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The surfaces of a deck whose method knows contact: what can touch, what is wrong with it, what overlaps at the start.
+//!
+//! Problems that leave inside and outside without meaning are errors of the deck; others are warnings. Overlaps at the
+//! start are warnings too, and errors with the guard. Each is told at the mesh of its body.
+
+use super::problem::Problems;
+use super::tree::Tree;
+use crate::contact::check::{self, Problem};
+use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::search::{PairSearch, Pass, Query};
+use crate::contact::three_stage::ThreeStage;
+use crate::contact::touch::parts_bodies;
+use crate::math::Vec3;
+use crate::mesh::surface::NONE;
+use crate::model::{Model, State};
+
+/// Overlap that is round-off of placing two bodies side by side, as a share of an edge.
+const ROUND_OFF: f64 = 1e-9;
+/// How far is looked, in edges of the finest body: beyond it, fine bodies near each other cost too much.
+const REACH: f64 = 4.0;
+/// Overlaps told, the deepest first.
+const TOLD: usize = 5;
+
+/// What of a body can touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurfaceOf {
+    pub name: String,
+    /// An obstacle.
+    pub rigid: bool,
+    /// The half space below a plane: one facet without end.
+    pub plane: bool,
+    /// It touches nothing: `contact = false`, or `off` of the deck's [contact].
+    pub off: bool,
+    pub facets: usize,
+    pub edges: usize,
+    pub nodes: usize,
+}
+
+/// Two bodies that overlap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overlap {
+    pub bodies: [String; 2],
+    /// Deepest overlap that was found [m].
+    pub depth: f64,
+    /// Where [m].
+    pub at: Vec3,
+}
+
+/// Everything that can touch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surfaces {
+    pub bodies: Vec<SurfaceOf>,
+    /// At the start, the deepest first.
+    pub overlaps: Vec<Overlap>,
+}
+
+/// Looks at all surfaces of the model at its initial state.
+pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems: &Problems) -> Surfaces {
+    let contact = &model.contact;
+    // quadrilaterals as they are: facets are counted as the user does
+    let scene = contact.scene(model, false);
+    let mut x = state.x.clone();
+    let drawn = contact.obstacle_nodes();
+    x.extend(&drawn);
+    contact.place(state.time, &drawn, &mut x[state.x.len()..]);
+
+    let is_off = |b: usize| contact.off.contains(&(b as u32));
+    let found = check::check(&scene, &x);
+    // what touches nothing may be as it likes
+    for (b, body) in scene.bodies.iter().enumerate().filter(|(b, _)| !is_off(*b)) {
+        let part = contact.parts.iter().any(|p| p.0 == b as u32);
+        // a part of a closed surface is open, and was meant to be
+        let meant = |p: &&Problem| !(part && matches!(p, Problem::Open { .. }));
+        let mine: Vec<&Problem> = found.iter().filter(|p| owner(p) == body.name).filter(meant).collect();
+        let key =
+            if part && matches!(mine.first(), Some(Problem::Nothing { .. })) { "contact" } else { "mesh" };
+        let place = tree.place(&["body", &body.name, key]);
+        for (i, problem) in mine.iter().enumerate() {
+            let kind = std::mem::discriminant(*problem);
+            let like = |p: &&&Problem| std::mem::discriminant(**p) == kind;
+            if mine[..i].iter().any(|p| like(&p)) {
+                continue;
+            }
+            let more = mine[i + 1..].iter().filter(like).count();
+            let help = if more > 0 { format!("and {more} more like this") } else { String::new() };
+            if problem.is_fatal() {
+                problems.add(&place, problem.to_string(), help);
+            } else {
+                problems.warn(&place, problem.to_string(), help);
+            }
+        }
+    }
+    let bodies = scene.bodies.iter().enumerate().map(|(b, body)| SurfaceOf {
+        name: body.name.clone(),
+        rigid: b >= model.bodies.len(),
+        plane: body.plane,
+        off: is_off(b),
+        facets: body.facets.len(),
+        edges: body.edges.len(),
+        nodes: body.slots.len(),
+    });
+    let bodies = bodies.collect();
+    let overlaps = if problems.none() { overlaps(&scene, &x) } else { Vec::new() };
+    for overlap in overlaps.iter().take(TOLD) {
+        let Overlap { bodies: [a, b], depth, at } = overlap;
+        let message = format!(
+            "bodies `{a}` and `{b}` overlap at the start, by {depth:.3e} m at ({:.4}, {:.4}, {:.4})",
+            at.x, at.y, at.z
+        );
+        let place = tree.place(&["body", a, "mesh", "at"]);
+        if guard {
+            problems.add(&place, message, "move them apart: with `guard` nothing may overlap");
+        } else {
+            let help = "contact throws them apart, or does not see it where it is deeper than half a facet";
+            problems.warn(&place, message, help);
+        }
+    }
+    Surfaces { bodies, overlaps }
+}
+
+/// The body that a problem is about.
+fn owner(problem: &Problem) -> &str {
+    match problem {
+        Problem::NotFinite { body, .. }
+        | Problem::Unusable { body, .. }
+        | Problem::Nothing { body }
+        | Problem::NoArea { body, .. }
+        | Problem::SamePlace { body, .. }
+        | Problem::Crowded { body, .. }
+        | Problem::Open { body, .. }
+        | Problem::Turned { body, .. }
+        | Problem::InsideOut { body, .. }
+        | Problem::NoNormal { body }
+        | Problem::Thickness { body, .. } => body,
+    }
+}
+
+/// Does the surface of a body end somewhere, so that behind it is not always inside?
+fn is_open(scene: &Scene, body: usize) -> bool {
+    let body = &scene.bodies[body];
+    let range = |r: &std::ops::Range<u32>| r.start as usize..r.end as usize;
+    let alone = |&node: &u32| scene.node_facets.of_owner(node).len() < 2;
+    match scene.facets[range(&body.facets)].first().map(|f| f.kind) {
+        None | Some(FacetKind::Plane) => false,
+        Some(FacetKind::Point) => true,
+        Some(FacetKind::Segment) => scene.slots[range(&body.slots)].iter().any(alone),
+        Some(FacetKind::Triangle | FacetKind::Quad) => {
+            scene.edges[range(&body.edges)].iter().any(|e| e.facets[1] == NONE)
+        }
+    }
+}
+
+/// The deepest overlap of every two bodies. Surfaces that cross have nodes or edges near each other, so a reach of one
+/// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
+fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
+    let edges = scene.bodies.iter().filter(|b| !b.plane && b.median_edge > 0.0).map(|b| b.median_edge);
+    let (finest, coarsest) =
+        edges.fold((f64::INFINITY, 0.0), |(lo, hi): (f64, f64), e| (lo.min(e), hi.max(e)));
+    let edge = coarsest.min(REACH * finest);
+    let query = Query {
+        reach: edge,
+        vertex_face: true,
+        edge_edge: true,
+        face_face: false,
+        pass: Pass::Double,
+        max_penetration: Some(f64::INFINITY),
+    };
+    let mut search = ThreeStage::new();
+    if search.find(scene, x, None, &query).is_err() {
+        return Vec::new();
+    }
+    let mut deepest: Vec<([u32; 2], f64, Vec3)> = Vec::new();
+    let mut add = |a: u32, b: u32, depth: f64, at: Vec3| {
+        let pair = [a.min(b), a.max(b)];
+        match deepest.iter_mut().find(|d| d.0 == pair) {
+            Some(known) if known.1 >= depth => {}
+            Some(known) => (known.1, known.2) = (depth, at),
+            None => deepest.push((pair, depth, at)),
+        }
+    };
+    let least = ROUND_OFF * edge;
+    let open: Vec<bool> = (0..scene.bodies.len()).map(|b| is_open(scene, b)).collect();
+    for record in search.vertex_face().iter().filter(|r| -r.gap > least) {
+        let facet = &scene.facets[record.face as usize];
+        // Behind an open surface is not always inside: there the usual limit holds.
+        let limit = 0.5 * scene.local_size(record.face, record.feature);
+        if open[facet.body as usize] && -record.gap > limit {
+            continue;
+        }
+        add(scene.node_body[record.node as usize], facet.body, -record.gap, x[record.node as usize]);
+    }
+    for r in search.edge_edge().iter().filter(|r| -r.gap > least) {
+        if parts_bodies(scene, x, r.first, r.second, &r.normal) {
+            let body = |e: u32| scene.edges[e as usize].body;
+            add(body(r.first), body(r.second), -r.gap, r.p);
+        }
+    }
+    deepest.sort_by(|p, q| q.1.total_cmp(&p.1).then(p.0.cmp(&q.0)));
+    let name = |b: u32| scene.bodies[b as usize].name.clone();
+    deepest.into_iter().map(|(pair, depth, at)| Overlap { bodies: pair.map(name), depth, at }).collect()
+}

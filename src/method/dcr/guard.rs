@@ -1,0 +1,291 @@
+//! The guard of `dcr`: after it nothing passes through anything on the way of a step.
+//!
+//! A guarded step starts free of overlaps. On the straight way to its end every node and face, and every two edges, that may
+//! meet are asked whether they do, by a test that never misses. What meets is answered like any other impact; each answer
+//! moves nodes, so the way is looked at again, and what slides along each other closely is given a little more room. Features that still meet after a few rounds are tied into *zones*: the
+//! nodes of a zone keep their places to each other and share their mean displacement, or that of whoever holds one of
+//! them. Zones only grow, and in a zone nothing moves against anything, so this ends.
+//!
+//! Velocities stay those of the impacts. The work of what zones move is booked as correction.
+
+use super::Options;
+use super::collisions::{Collisions, Meeting, in_order, meetings};
+use crate::contact::overlap;
+use crate::contact::scene::FacetKind;
+use crate::contact::search::{PairSearch, Pass, Positions, Query};
+use crate::contact::three_stage::ThreeStage;
+use crate::contact::touch::{Features, Motion, Places, Touching, parts_bodies};
+use crate::math::{Mat3, Vec3};
+use crate::method::StepError;
+use crate::method::newmark::Newmark;
+use crate::method::response::{self, Projection};
+use crate::model::Model;
+
+/// Rounds of impacts before nodes are tied together, and rounds altogether.
+const IMPACTS: u32 = 20;
+/// Rounds before more than the usual room is made.
+const FEW: u32 = 4;
+const ROUNDS: u32 = 200;
+/// What comes nearer than this share of the clearance has met: nothing may end a step so near that the next one cannot
+/// tell its sides apart.
+const SEPARATION: f64 = 0.25;
+/// Rounds in which touching bodies are pushed apart at the start.
+const START: u32 = 200;
+
+/// Nodes that move together in a step.
+#[derive(Clone, Debug, Default)]
+pub struct Zones {
+    /// Leads to the head of a node's zone; a node alone leads to itself.
+    towards: Vec<u32>,
+    /// Nodes of all zones.
+    members: Vec<u32>,
+    meetings: Vec<Meeting>,
+}
+
+impl Zones {
+    fn open(&mut self, nodes: usize) {
+        if self.towards.len() != nodes {
+            self.towards = (0..nodes as u32).collect();
+        }
+        for &k in &self.members {
+            self.towards[k as usize] = k;
+        }
+        self.members.clear();
+    }
+
+    fn head(&self, mut node: u32) -> u32 {
+        while self.towards[node as usize] != node {
+            node = self.towards[node as usize];
+        }
+        node
+    }
+
+    /// Ties nodes together.
+    fn tie(&mut self, nodes: &[u32]) {
+        self.members.extend(nodes);
+        let least = nodes.iter().map(|&k| self.head(k)).min();
+        for &k in nodes {
+            let head = self.head(k);
+            self.towards[head as usize] = least.unwrap_or(head);
+        }
+    }
+}
+
+impl Collisions {
+    /// Sees to it that nothing meets on the way of this step.
+    pub fn guard(
+        &mut self,
+        model: &Model,
+        options: &Options,
+        newmark: &Newmark,
+        v: &mut [Vec3],
+        time: f64,
+    ) -> Result<(), StepError> {
+        self.zones.open(self.now.len());
+        for round in 0..ROUNDS {
+            self.find_meetings(options)?;
+            if self.zones.meetings.is_empty() {
+                return Ok(());
+            }
+            if round < IMPACTS {
+                // what meets on the way although its ends are apart needs more room every time
+                let room = self.clearance * if round < FEW { 0.5 } else { f64::from(1 << (round - FEW)) };
+                for i in 0..self.list.len() {
+                    self.answer_one(i, model, options, newmark, v, room);
+                }
+            } else {
+                self.tie_together();
+                self.move_together(model, options, newmark, v);
+            }
+        }
+        let bodies = self.zones.meetings[0].bodies(self);
+        let [first, second] = bodies.map(|b| self.scene.bodies[b as usize].name.clone());
+        Err(StepError::Unguarded { first, second, time })
+    }
+
+    /// Lists what meets on the way, and the contacts it is.
+    fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
+        let query = Query {
+            reach: self.clearance,
+            vertex_face: true,
+            edge_edge: true,
+            face_face: false,
+            pass: Pass::Double,
+            max_penetration: None,
+        };
+        let Collisions { scene, on_the_way, list, now, start, poses, zones, .. } = self;
+        on_the_way.gather(scene, Positions::swept(start, now), &query)?;
+        let motion = Motion { start, end: now };
+        zones.meetings.clear();
+        zones.meetings.extend(meetings(scene, on_the_way, motion, SEPARATION * self.clearance));
+        list.clear();
+        let at = Places { scene, x: now, poses };
+        for meeting in &zones.meetings {
+            match *meeting {
+                Meeting::NodeFace { node, face, .. }
+                    if scene.facets[face as usize].kind == FacetKind::Plane =>
+                {
+                    let features = Features::NodeFace { node, face, side: 1.0, through: false };
+                    let bodies = [scene.node_body[node as usize], scene.facets[face as usize].body];
+                    list.push(Touching { features, bodies, time: 1.0, crossing: None });
+                }
+                Meeting::Edges { .. } if !options.edge_edge => {}
+                _ => list.extend(meeting.crossing(&at, motion, 0.0, false)),
+            }
+        }
+        in_order(list);
+        Ok(())
+    }
+
+    fn tie_together(&mut self) {
+        let Collisions { scene, zones, .. } = self;
+        for i in 0..zones.meetings.len() {
+            match zones.meetings[i] {
+                Meeting::NodeFace { node, face, .. } => {
+                    let facet = &scene.facets[face as usize];
+                    // a plane has no corners, but a node that moves with it
+                    let corners = facet.kind.corners().max(1);
+                    let mut nodes = [node; 5];
+                    nodes[1..=corners].copy_from_slice(&facet.nodes[..corners]);
+                    zones.tie(&nodes[..=corners]);
+                }
+                Meeting::Edges { first, second, .. } => {
+                    let [a, b] = scene.edges[first as usize].nodes;
+                    let [c, d] = scene.edges[second as usize].nodes;
+                    zones.tie(&[a, b, c, d]);
+                }
+            }
+        }
+        let mut members = std::mem::take(&mut zones.members);
+        members.sort_unstable_by_key(|&k| (zones.head(k), k));
+        members.dedup();
+        zones.members = members;
+    }
+
+    /// Gives the nodes of each zone one displacement: that of the held among them, beside that their mean by mass.
+    fn move_together(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
+        let free = model.mass.len();
+        let zones = std::mem::take(&mut self.zones);
+        for zone in zones.members.chunk_by(|&a, &b| zones.head(a) == zones.head(b)) {
+            let (mut mass, mut mean) = (0.0, Vec3::zeros());
+            let (mut held, mut led) = (Mat3::zeros(), Vec3::zeros());
+            for &k in zone {
+                let k = k as usize;
+                let d = self.now[k] - self.start[k];
+                let fixed = Mat3::identity() - self.mobility(k, model);
+                held += fixed;
+                led += fixed * d;
+                if k < free {
+                    mass += model.mass[k];
+                    mean += model.mass[k] * d;
+                }
+            }
+            if mass == 0.0 {
+                continue;
+            }
+            let range = response::pseudo_inverse(&held);
+            let together = range * led + (Mat3::identity() - range * held) * (mean / mass);
+            let mut gained = Vec3::zeros();
+            for &k in zone.iter().filter(|&&k| (k as usize) < free) {
+                let k = k as usize;
+                let d = self.mobility(k, model) * (together - (self.now[k] - self.start[k]));
+                self.now[k] += d;
+                self.node(k, newmark).guarded += d;
+                gained += d.cross(&(model.mass[k] * v[k]));
+            }
+            if options.spin_correction && self.are_free(zone, model) {
+                self.restore_spin(zone, gained, model, newmark, v);
+            }
+        }
+        self.zones = zones;
+    }
+
+    /// Projector on the directions a node can move in; nothing for nodes of obstacles.
+    fn mobility(&self, node: usize, model: &Model) -> Mat3 {
+        model.mass.get(node).map_or(Mat3::zeros(), |m| *m * self.inv_mass[node])
+    }
+
+    /// Bodies that touch at the start are moved apart by a hair: a guarded step starts free of overlaps.
+    pub fn part_at_start(&mut self, model: &Model, x: &mut [Vec3]) -> Result<(), StepError> {
+        let query = Query {
+            reach: self.clearance,
+            vertex_face: true,
+            edge_edge: true,
+            face_face: false,
+            pass: Pass::Double,
+            max_penetration: None,
+        };
+        self.poses.clear();
+        self.poses.extend(model.contact.obstacles.iter().map(|o| o.pose(0.0)));
+        let mut last = [0; 2];
+        for _ in 0..START {
+            self.search.find(&self.scene, &self.now, None, &query)?;
+            let mut list: Vec<Touching> = Vec::new();
+            for r in self.search.vertex_face().iter().filter(|r| r.gap < 0.5 * self.clearance) {
+                let touching = Touching::of_record(&self.scene, r);
+                if r.gap < -self.clearance {
+                    return Err(self.overlap_at_start(touching.bodies, -r.gap));
+                }
+                list.push(touching);
+            }
+            for r in self.search.edge_edge().iter().filter(|r| r.gap < 0.5 * self.clearance) {
+                if parts_bodies(&self.scene, &self.now, r.first, r.second, &r.normal) {
+                    list.push(Touching::of_edges(&self.scene, r));
+                }
+            }
+            if list.is_empty() {
+                x.copy_from_slice(&self.now[..x.len()]);
+                return self.refuse_overlap();
+            }
+            for touching in &list {
+                let at = Places { scene: &self.scene, x: &self.now, poses: &self.poses };
+                let Some(pair) = touching.pair(&at).filter(|p| p.gap < 0.5 * self.clearance) else {
+                    continue;
+                };
+                if let Some(moves) =
+                    response::displacements(&pair, self.clearance, Projection::Mass, &self.inv_mass)
+                {
+                    pair.stencil().zip(&moves).for_each(|((k, _), d)| self.now[k] += d);
+                }
+            }
+            last = list[0].bodies;
+        }
+        Err(self.overlap_at_start(last, 0.0))
+    }
+
+    /// Nodes may be too deep inside to be found near a face; surfaces that cut each other are found for certain.
+    fn refuse_overlap(&mut self) -> Result<(), StepError> {
+        let mut faces = ThreeStage::new();
+        let query =
+            Query { reach: 0.0, vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+        faces.gather(&self.scene, Positions::now(&self.now), &query)?;
+        let facets = &self.scene.facets;
+        let corners = |f: u32| {
+            let [a, b, c, _] = facets[f as usize].nodes;
+            [a, b, c].map(|k| self.now[k as usize])
+        };
+        for &[f, g] in &faces.candidates().face_face {
+            let triangles = [f, g].map(|f| facets[f as usize].kind) == [FacetKind::Triangle; 2];
+            if triangles && overlap::triangle_triangle(&corners(f), &corners(g)) {
+                return Err(self.overlap_at_start([f, g].map(|f| facets[f as usize].body), 0.0));
+            }
+        }
+        Ok(())
+    }
+
+    fn overlap_at_start(&self, bodies: [u32; 2], depth: f64) -> StepError {
+        let [first, second] = bodies.map(|b| self.scene.bodies[b as usize].name.clone());
+        StepError::Overlap { first, second, depth }
+    }
+}
+
+impl Meeting {
+    fn bodies(&self, of: &Collisions) -> [u32; 2] {
+        match *self {
+            Meeting::NodeFace { node, face, .. } => {
+                [of.scene.node_body[node as usize], of.scene.facets[face as usize].body]
+            }
+            Meeting::Edges { first, second, .. } => [first, second].map(|e| of.scene.edges[e as usize].body),
+        }
+    }
+}

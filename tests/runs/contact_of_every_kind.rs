@@ -1,0 +1,215 @@
+//! Small scenes with what bodies can meet: each other in the plane, walls that move, held nodes, rigid meshes and
+//! polylines (`dcr`). In each the books close: energy, momentum, angular momentum.
+
+use crate::common::{Run, body};
+use carom::element::hex8::Hex8;
+use carom::element::quad4::Quad4;
+use carom::material::{Lame, Linear, NeoHookean};
+use carom::math::Vec3;
+use carom::mesh::place::Placement;
+use carom::mesh::{Mesh, shape};
+use carom::method::Method;
+use carom::method::dcr::{Dcr, Options};
+use carom::method::verlet::StepRule;
+use carom::model::contact::{Law, Obstacle, ObstacleShape};
+use carom::model::record::Record;
+use carom::model::restraint::Motion;
+use carom::model::{Builder, Ledger, State};
+
+const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
+/// What the books lack is of second order in the step.
+const TENTH: StepRule = StepRule::Automatic { safety: 0.1 };
+
+fn rubber() -> NeoHookean {
+    NeoHookean { lame: Lame::from_young(1e3, 0.3), density: 1.0 }
+}
+
+fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
+    mesh.place(&Placement { at: Vec3::new(x, y, z), rotation: None }).unwrap();
+    mesh
+}
+
+fn brick(size: [f64; 3], cells: [u32; 3]) -> Mesh {
+    shape::Box::new(size, cells).build().unwrap()
+}
+
+/// A plane body, kept in its plane.
+fn flat(builder: &mut Builder, name: &str, mesh: Mesh, law: Linear) {
+    let index = builder.body(body::<Quad4, _>(name, mesh, law, 1.0));
+    let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
+    builder.restrain(nodes, vec![Vec3::z()], None);
+}
+
+fn momentum(run: &Run<Dcr>) -> Vec3 {
+    run.model.mass.iter().zip(&run.state.v).map(|(m, v)| *m * v).sum()
+}
+
+fn spin(run: &Run<Dcr>) -> Vec3 {
+    let (x, v) = (&run.state.x, &run.state.v);
+    run.model.mass.iter().enumerate().map(|(k, m)| x[k].cross(&(*m * v[k]))).sum()
+}
+
+/// Runs to `end`; the momentum that is there is what came from outside, and the energy is booked.
+fn balanced(run: &mut Run<Dcr>, end: f64) {
+    let (p, l) = (momentum(run), spin(run));
+    let scale: f64 = run.model.mass.iter().zip(&run.state.v).map(|(m, v)| m * v.norm()).sum();
+    while run.state.time < end {
+        run.until(run.state.time + 1e-9).unwrap();
+        let lost = (momentum(run) - p - run.ledger.impulse).norm();
+        assert!(lost <= 1e-11 * scale.max(1.0), "momentum {lost} at {}", run.state.time);
+        let lost = (spin(run) - l - run.ledger.moment).norm();
+        assert!(lost <= 1e-2 * scale.max(1.0), "angular momentum {lost} at {}", run.state.time);
+    }
+    assert!(run.ledger.contacts_peak > 0, "nothing met");
+    assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+}
+
+/// As the bars of one dimension: they part at t = 20 with the impulse 2.
+#[test]
+fn plane_bars_that_do_not_match_part_in_time() {
+    let law = Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 };
+    let mut builder = Builder::default();
+    for (name, x, n) in [("left", -10.0, 3), ("right", 0.0, 4)] {
+        let mesh = shape::Rectangle::new([10.0, 1.0], [5 * n, n]).build().unwrap();
+        flat(&mut builder, name, at(mesh, x, 0.0, 0.0), law.clone());
+    }
+    let model = builder.build().unwrap();
+    let method = Dcr::new(&model, HALF, Options::default());
+    let mut run = Run::with(model, method, |b, _| if b == 0 { 0.1 * Vec3::x() } else { -0.1 * Vec3::x() });
+    let mut last = 0.0;
+    while run.state.time < 30.0 {
+        run.until(run.state.time + 1e-9).unwrap();
+        last = if run.ledger.contacts > 0 { run.state.time } else { last };
+        assert!(momentum(&run).norm() < 1e-12);
+    }
+    let lost = 1.0 - run.ledger.total() / 0.1;
+    assert!((19.5..=21.0).contains(&last) && (0.0..0.05).contains(&lost), "{last} {lost}");
+    assert!((-run.method.impulse_between(0, 1).x - 2.0).abs() < 0.1);
+    assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+}
+
+/// A wall at speed V sends an elastic block away at 2V: it gives 2mV of momentum and 2mV² of work.
+#[test]
+fn a_moving_wall_sends_a_block_away_at_twice_its_speed() {
+    let mut builder = Builder::default();
+    let mesh = brick([2.0, 0.5, 0.5], [16, 4, 4]);
+    builder.body(body::<Hex8, _>("block", at(mesh, 0.01, 0.0, 0.0), rubber(), 1.0));
+    let shape = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::x() };
+    let motion = Some(Motion::Velocity { velocity: 0.5 * Vec3::x() });
+    builder.contact.obstacles.push(Obstacle { motion, ..Obstacle::new("wall", shape) });
+    let model = builder.build().unwrap();
+    let method = Dcr::new(&model, HALF, Options::default());
+    let mut run = Run::with(model, method, |_, _| Vec3::zeros());
+    balanced(&mut run, 0.5);
+    let mass: f64 = run.model.mass.iter().sum();
+    let (v, work) = (momentum(&run).x / mass, run.ledger.external / mass);
+    // some of it goes on ringing in the block
+    assert!((0.93..=1.0).contains(&v) && (work - 0.5 * v).abs() < 1e-12, "{v} {work}");
+    let on_block = run.method.impulse_between(0, 1);
+    assert!((on_block - run.ledger.impulse).norm() < 1e-12, "{on_block:?}");
+    assert!((run.method.impulse_between(1, 0) + on_block).norm() < 1e-15);
+}
+
+/// A block falls on one whose surface is partly held: some of the nodes it meets cannot move at all, others only level.
+#[test]
+fn held_nodes_take_part_in_contact() {
+    let mut builder = Builder::default();
+    builder.body(body::<Hex8, _>("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), rubber(), 1.0));
+    let upper = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.55);
+    builder.body(body::<Hex8, _>("upper", upper, rubber(), 1.0));
+    let set = |name: &str| builder.bodies()[0].node_set(name).unwrap();
+    let top = set("zmax");
+    let (bottom, side): (Vec<u32>, Vec<u32>) = (set("zmin"), set("ymin"));
+    let edge: Vec<u32> = top.iter().copied().filter(|k| side.contains(k)).collect();
+    builder.restrain(bottom, vec![Vec3::z()], None);
+    builder.restrain(edge, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
+    let level: Vec<u32> = top.iter().copied().filter(|k| !side.contains(k)).take(4).collect();
+    builder.restrain(level, vec![Vec3::new(0.0, 0.3, 1.0)], None);
+    builder.contact.law = Law { friction: 0.3, restitution: None };
+    let model = builder.build().unwrap();
+    let method = Dcr::new(&model, TENTH, Options::default());
+    let mut run = Run::with(model, method, |b, _| f64::from(b as u32) * Vec3::new(0.5, 0.1, -1.5));
+    balanced(&mut run, 0.3);
+    assert!(run.ledger.friction > 0.0 && run.ledger.external.abs() < 1e-12, "held nodes do no work");
+}
+
+/// A block drops on a rigid box of hexes, a disc into a notch: solid on the left of the polyline.
+#[test]
+fn rigid_meshes_and_polylines_stop_bodies() {
+    let mut builder = Builder::default();
+    let block = at(brick([1.0, 1.0, 0.5], [4, 4, 2]), 0.3, 0.4, 0.02);
+    builder.body(body::<Hex8, _>("block", block, rubber(), 1.0));
+    let anvil = at(brick([0.8, 0.9, 0.5], [1, 1, 1]), 0.0, 0.0, -0.5);
+    builder.contact.obstacles.push(Obstacle::new("anvil", ObstacleShape::Mesh(anvil)));
+    let model = builder.build().unwrap();
+    let method = Dcr::new(&model, TENTH, Options::default());
+    let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, 0.0, -1.0));
+    balanced(&mut run, 0.3);
+    assert!(momentum(&run).z > 0.0 && run.ledger.penetration_max < 0.01, "{}", run.ledger.penetration_max);
+
+    let law = Linear { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+    let mut builder = Builder::default();
+    flat(&mut builder, "disc", at(shape::Disc::new(0.5, 3, 3).build().unwrap(), 0.1, 0.8, 0.0), law);
+    let points = vec![Vec3::new(-2.0, 2.0, 0.0), Vec3::zeros(), Vec3::new(2.0, 2.0, 0.0)];
+    let points = points.into_iter().rev().collect();
+    builder.contact.obstacles.push(Obstacle::new("notch", ObstacleShape::Polyline { points, closed: false }));
+    let model = builder.build().unwrap();
+    let method = Dcr::new(&model, TENTH, Options::default());
+    let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, -1.0, 0.0));
+    balanced(&mut run, 0.5);
+    assert!(momentum(&run).y > 0.0 && run.ledger.penetration_max < 0.02, "{}", run.ledger.penetration_max);
+}
+
+/// Three cubes fall on each other and on the floor with friction, guarded or not.
+fn heap(guard: bool) -> Run<Dcr> {
+    let mut builder = Builder::default();
+    for (i, (x, y, z)) in [(0.0, 0.0, 0.05), (0.4, 0.3, 1.1), (-0.5, 0.4, 2.2)].into_iter().enumerate() {
+        let mut spec = body::<Hex8, _>(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), rubber(), 1.0);
+        spec.gravity = Vec3::new(0.0, 0.0, -10.0);
+        builder.body(spec);
+    }
+    let floor = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::z() };
+    builder.contact.obstacles.push(Obstacle::new("floor", floor));
+    builder.contact.law = Law { friction: 0.4, restitution: Some(0.5) };
+    let model = builder.build().unwrap();
+    let method = Dcr::new(&model, HALF, Options { guard, ..Options::default() });
+    Run::with(model, method, |b, _| Vec3::new(0.1 * b as f64, 0.0, -1.0))
+}
+
+fn record(run: &Run<Dcr>) -> Record {
+    let mut record = Record::default();
+    run.state.save(&mut record);
+    run.ledger.save(&mut record);
+    run.method.save(&mut record);
+    record
+}
+
+#[test]
+fn threads_looks_and_stops_change_nothing_in_contact() {
+    for guard in [false, true] {
+        let whole = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut run = heap(guard);
+                run.until(0.5).unwrap();
+                assert!(run.ledger.collision_kicks > 100 && run.ledger.friction > 0.0);
+                record(&run)
+            })
+        };
+        let one = whole(1);
+        assert_eq!(one, whole(2), "threads, guard {guard}");
+
+        // looked at after every step, and taken up again from a record half way
+        let mut run = heap(guard);
+        while run.state.time < 0.25 {
+            run.until(run.state.time + 1e-9).unwrap();
+        }
+        let kept = record(&run);
+        let mut other = heap(guard);
+        other.state = State::restore(&other.model, &kept).unwrap();
+        other.ledger = Ledger::restore(&kept).unwrap();
+        other.method.restore(&other.model, &kept).unwrap();
+        other.until(0.5).unwrap();
+        assert_eq!(one, record(&other), "stopped, guard {guard}");
+    }
+}
