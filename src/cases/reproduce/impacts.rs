@@ -114,6 +114,7 @@ pub(super) const CUBES_76: Published = Published {
             .replace("at = [-1.55, -2.6, -2.6]", "at = [-1.025, -1.025, -1.025]")
             .replace("at = [-2.8, 0.65, 0.65]", "at = [-2.275, 0.125, 0.125]")
             .replace("end    = 0.21", "end    = 0.05")
+            .replace("[contact]", &format!("{STEP}\n\n[contact]"))
     },
     checks: |o| {
         let depth = o.ledger.penetration_max;
