@@ -191,6 +191,13 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
     }
 }
 
+/// What cells have added to a stencil so far: gradients are not divided yet.
+#[derive(Default)]
+struct Gathered {
+    volume: f64,
+    members: BTreeMap<u32, (Vec3, f64)>,
+}
+
 /// Mean gradients of all nodes of some cells, by node.
 fn stencils(
     kind: CellKind,
@@ -199,7 +206,7 @@ fn stencils(
     density: f64,
 ) -> BTreeMap<u32, Stencil> {
     let count = kind.nodes();
-    let mut all: BTreeMap<u32, (f64, BTreeMap<u32, (Vec3, f64)>)> = BTreeMap::new();
+    let mut all: BTreeMap<u32, Gathered> = BTreeMap::new();
     for cell in connectivity.chunks_exact(count) {
         let x: Vec<Vec3> = cell.iter().map(|&n| reference[n as usize]).collect();
         let whole = shape_functions::measure(kind, &x);
@@ -215,18 +222,18 @@ fn stencils(
                     *g += dv * (inverse * d);
                 }
             }
-            let (total, members) = all.entry(node).or_default();
-            *total += volume;
+            let part = all.entry(node).or_default();
+            part.volume += volume;
             for (b, &other) in cell.iter().enumerate() {
-                let member = members.entry(other).or_default();
+                let member = part.members.entry(other).or_default();
                 member.0 += gradients[b];
                 member.1 += (1.0 - CELLS_MASS) * volume / whole * mass[b];
             }
         }
     }
-    let finish = |(node, (volume, members)): (u32, (f64, BTreeMap<u32, (Vec3, f64)>))| {
-        let members = members.into_iter().map(|(n, (b, m))| (n, b / volume, m)).collect();
-        (node, Stencil { volume, members })
+    let finish = |(node, part): (u32, Gathered)| {
+        let members = part.members.into_iter().map(|(n, (b, m))| (n, b / part.volume, m)).collect();
+        (node, Stencil { volume: part.volume, members })
     };
     all.into_iter().map(finish).collect()
 }

@@ -48,6 +48,7 @@ pub use groups::Phase;
 pub use steps::Steps;
 
 use super::{Method, Reached, StepError};
+use crate::element::Block;
 use crate::math::Vec3;
 use crate::model::forces::Forces;
 use crate::model::record::{Array, Record, RecordError};
@@ -140,12 +141,6 @@ struct Lead {
     held: Vec<u32>,
 }
 
-/// Running totals of what the ledger shows with the state of one instant.
-#[derive(Clone, Copy, Debug, Default)]
-struct Books {
-    sums: Sums,
-}
-
 pub struct Asynchronous {
     options: Options,
     clock: Clock,
@@ -160,7 +155,8 @@ pub struct Asynchronous {
     looks: Queue,
     collisions: Collisions,
     edges: Edges,
-    books: Books,
+    /// Work and impulses of kicks and led supports so far.
+    sums: Sums,
     copy: Synchronised,
     /// Shortest, mean and longest step of the potentials [s].
     range: [f64; 3],
@@ -207,7 +203,7 @@ impl Asynchronous {
             now: 0,
             window: (ends.1, ends.1),
             kicks: Queue::default(),
-            books: Books::default(),
+            sums: Sums::default(),
             copy: Synchronised::new(model),
             range,
             groups,
@@ -272,7 +268,7 @@ impl Asynchronous {
         let when = self.when(tick);
         let sums = self.groups.kick(g, &when, model, state, &mut self.tau);
         let sums = sums.map_err(|det_f| self.failure(tick, det_f, model, state))?;
-        self.books.sums.add(&sums);
+        self.sums.add(&sums);
         self.collisions.notice_speed(sums.speed_squared, tick);
         let group = &mut self.groups.list[g];
         ledger.element_kicks += group.potentials;
@@ -296,7 +292,7 @@ impl Asynchronous {
             let before = state.v[n];
             state.v[n] = support.free * before + (way - support.free * way) / h;
             let impulse = m * (state.v[n] - before);
-            let sums = &mut self.books.sums;
+            let sums = &mut self.sums;
             sums.external += 0.5 * impulse.dot(&(state.v[n] + before));
             sums.impulse += impulse;
             sums.moment += state.x[n].cross(&impulse);
@@ -336,7 +332,7 @@ impl Asynchronous {
         ledger.kinetic = found.kinetic;
         ledger.strain = found.strain;
         ledger.hourglass = found.hourglass;
-        let (sums, tally) = (&self.books.sums, &self.collisions.tally);
+        let (sums, tally) = (&self.sums, &self.collisions.tally);
         ledger.external = sums.external + found.sums.external + tally.external;
         ledger.damping = sums.damping + found.sums.damping;
         ledger.impulse = sums.impulse + found.sums.impulse + tally.impulse;
@@ -474,7 +470,7 @@ fn movable(model: &Model) -> Vec<Vec<bool>> {
     for held in &model.restraints.held {
         fixed[held.node as usize] = held.led.is_empty() && held.free.iter().all(|x| *x == 0.0);
     }
-    let of_block = |block: &Box<dyn crate::element::Block>| {
+    let of_block = |block: &dyn Block| {
         (0..block.potentials())
             .map(|p| {
                 let mut moves = false;
@@ -483,7 +479,7 @@ fn movable(model: &Model) -> Vec<Vec<bool>> {
             })
             .collect()
     };
-    model.blocks.iter().map(of_block).collect()
+    model.blocks.iter().map(|block| of_block(block.as_ref())).collect()
 }
 
 impl Method for Asynchronous {
@@ -577,7 +573,7 @@ impl Method for Asynchronous {
         let last: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.last).copied().collect();
         record.vectors(&name("last"), &last);
         record.vectors(&name("support"), &self.groups.support);
-        let sums = &self.books.sums;
+        let sums = &self.sums;
         record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
         record.vectors(&name("impulse"), &[sums.impulse, sums.moment]);
         record.vectors(&name("copy.x"), &self.copy.x);
@@ -607,7 +603,7 @@ impl Method for Asynchronous {
         record.read_vectors(&name("impulse"), &mut vectors)?;
         let [external, damping, speed_squared] = numbers;
         let [impulse, moment] = vectors;
-        self.books.sums = Sums { external, damping, impulse, moment, speed_squared };
+        self.sums = Sums { external, damping, impulse, moment, speed_squared };
         record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
         record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
         record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
