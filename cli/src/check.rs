@@ -57,7 +57,7 @@ fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Resul
     writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;
 
     let stable = model.stable_step();
-    let dt = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(spec::SAFETY) * stable);
+    let dt = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(spec.method.safety()) * stable);
     let steps = (case.end / dt).ceil();
     writeln!(text, "largest stable step {stable:.4e} s; step {dt:.4e} s, {steps:.0} steps to the end")?;
     let one = step_time(model);

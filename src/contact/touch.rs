@@ -336,7 +336,8 @@ fn sweep(separation: f64, start: impl Fn() -> f64) -> Sweep {
 }
 
 /// The crossing of a node and a face that meet at the share `time` of a step. Features not farther apart than `touch` at
-/// the start have touched before and are not for this test; nor are nodes that come from behind the face of a solid.
+/// the start have touched before and are not for this test; nor are nodes that come from behind the face of a solid, and
+/// planes, which nobody gets past.
 pub fn node_crossing(
     at: &Places,
     motion: Motion,
@@ -347,6 +348,9 @@ pub fn node_crossing(
 ) -> Option<Touching> {
     let scene = at.scene;
     let facet = &scene.facets[face as usize];
+    if facet.kind == FacetKind::Plane {
+        return None;
+    }
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
     let before = closest_on(facet, motion.start, &p.from, node, face);

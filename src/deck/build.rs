@@ -355,7 +355,7 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
             (StepRule::Fixed(size), size)
         }
         Step { safety, .. } => {
-            let safety = safety.unwrap_or(SAFETY);
+            let safety = safety.unwrap_or(spec.method.safety());
             if safety > 1.0 {
                 let message = format!("a `safety` of {safety} is beyond the proven bound of 1");
                 problems.warn(&tree.place(&["step", "safety"]), message, "0.9 is a good value");

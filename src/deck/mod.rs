@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text ──tree──► values with places ──read──► what it says ──check──► what it means ──build──► Case
-//!                --set options                      │
+//!                --set options, arrays              │
 //!                                                   └──resolve──► deck.toml with every default
 //! ```
 //!
@@ -11,6 +11,7 @@
 //! `blocks.rs` holds the one `match` where elements and laws meet. `spec.rs` is the deck as plain data, and what the
 //! JSON schema is made from.
 
+mod array;
 mod blocks;
 mod build;
 mod check;
@@ -60,8 +61,9 @@ pub struct Loaded {
 pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
     let source =
         tree::Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
-    let tree = tree::Tree::parse(&source)?;
+    let mut tree = tree::Tree::parse(&source)?;
     let problems = problem::Problems::new(&source);
+    array::expand(&mut tree, &problems);
     let built = read::deck(&tree, &problems).and_then(|mut draft| {
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
         let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();

@@ -95,14 +95,17 @@ impl<'a> Problems<'a> {
             _ => usize::MAX,
         };
         let mut errors = self.errors.borrow_mut();
-        if !errors.iter().any(|(_, known)| *known == problem) {
+        if !errors.iter().any(|(_, known)| same(known, &problem)) {
             errors.push((order, problem));
         }
     }
 
     pub fn warn(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
         let problem = self.problem(place, message.into(), help.into());
-        self.warnings.borrow_mut().push(problem);
+        let mut warnings = self.warnings.borrow_mut();
+        if !warnings.iter().any(|known| same(known, &problem)) {
+            warnings.push(problem);
+        }
     }
 
     pub fn none(&self) -> bool {
@@ -122,6 +125,12 @@ impl<'a> Problems<'a> {
     fn problem(&self, place: &Place, message: String, help: String) -> Problem {
         Problem { at: self.source.at(place), message, help }
     }
+}
+
+/// The same at the same place, but for numbers: copies of a body have the same mistakes.
+fn same(p: &Problem, q: &Problem) -> bool {
+    let words = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    p.at == q.at && words(&p.message) == words(&q.message)
 }
 
 /// `did you mean "x"?` for the nearest of `known`, else the list of them.

@@ -50,11 +50,14 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     let title = r.or("title", String::new(), Item::text);
     let method = r.required("method", "\"dcr\"").and_then(method_name);
     let end = r.required("end", "0.1").and_then(Item::positive);
-    let step = r.or("step", Step { size: None, safety: Some(SAFETY) }, step);
+    let mut step = r.or("step", Step::default(), step);
     let output = r.or("output", Output::default(), output);
     let mut dcr = r.maybe("dcr", dcr);
     let mut contact = r.maybe("contact", contact);
     if let Some(method) = method {
+        if let Some(Step { size: None, safety: safety @ None }) = &mut step {
+            *safety = Some(method.safety());
+        }
         defaults_of_method(method, tree, problems, &mut dcr, &mut contact);
     }
     let material = r.named("material", "material", |_, item| law(item));
@@ -212,7 +215,7 @@ fn step(item: Item) -> Option<Step> {
     }
     Some(match (size?, safety?) {
         (Some(size), _) => Step { size: Some(size), safety: None },
-        (None, safety) => Step { size: None, safety: Some(safety.unwrap_or(SAFETY)) },
+        (None, safety) => Step { size: None, safety },
     })
 }
 
@@ -452,6 +455,7 @@ fn body(item: Item) -> Option<Body> {
     let plane = r.maybe("plane", |i| i.choice(&Plane::ALL).map(|k| [Plane::Strain, Plane::Stress][k]));
     let thickness = r.maybe("thickness", Item::positive);
     let area = r.maybe("area", Item::positive);
+    r.get("array"); // copies have been made of it
     let velocity = r.or("velocity", [0.0; 3], Item::vector);
     let spin = r.or("spin", [0.0; 3], Item::vector);
     let spin_about = r.or("spin_about", About::default(), |item| match item.node.value {
@@ -502,6 +506,7 @@ fn body(item: Item) -> Option<Body> {
         fix: fix?,
         contact: contact?,
         support: support?,
+        array: None,
     })
 }
 

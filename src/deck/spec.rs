@@ -109,6 +109,14 @@ impl MethodName {
     pub const WITH_CONTACT: [&'static str; 1] = ["dcr"];
     const EACH: [MethodName; 2] = [MethodName::Verlet, MethodName::Dcr];
 
+    /// Share of the largest stable step that is taken unless the deck says otherwise: impacts want shorter steps.
+    pub fn safety(self) -> f64 {
+        match self {
+            MethodName::Verlet => 0.9,
+            MethodName::Dcr => 0.5,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         MethodName::ALL[self as usize]
     }
@@ -453,6 +461,22 @@ pub struct Body {
     /// Sets held in some directions, or led.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub support: Vec<Support>,
+    /// Copies in rows, named NAME-1, NAME-2, …; gone when the deck has been read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<Array>,
+}
+
+/// Copies of a body in rows along x, y and z.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Array {
+    /// Copies along x, y and z.
+    pub count: [u32; 3],
+    /// From one to the next along x, y and z [m].
+    pub spacing: [f64; 3],
+    /// Turn each about its middle, at random by this seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tumble: Option<u32>,
 }
 
 pub fn default_hourglass() -> f64 {
@@ -616,12 +640,10 @@ pub struct Step {
     /// Always this long [s].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
-    /// Share of the largest stable step, 0.9 unless given; follows the deformation.
+    /// Share of the largest stable step, unless given 0.9, with contact 0.5; follows the deformation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<f64>,
 }
-
-pub const SAFETY: f64 = 0.9;
 
 /// Numbers to follow: of a body a node, the mean of a set, what holds a set, or its centre and spin; or what contact does.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

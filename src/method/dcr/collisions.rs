@@ -309,9 +309,10 @@ impl Collisions {
         on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
         let motion = Motion { start, end: now };
         let at = Places { scene, x: now, poses };
-        for meeting in meetings(scene, on_the_way, motion, 0.0) {
-            // planes are for the discrete test
-            list.extend(meeting.crossing(&at, motion, touch, true));
+        for of in candidates(on_the_way) {
+            if let Some(time) = of.meets(scene, motion, 0.0) {
+                list.extend(Meeting { of, time }.crossing(&at, motion, touch, true));
+            }
         }
         in_order(list);
         Ok(())
@@ -621,43 +622,67 @@ impl Collisions {
     }
 }
 
-/// A node and a face, or two edges, that meet during a step.
+/// A node and a face, or two edges, that may meet during a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Meeting {
-    NodeFace { node: u32, face: u32, time: f64 },
-    Edges { first: u32, second: u32, time: f64 },
+pub(super) enum Candidate {
+    NodeFace { node: u32, face: u32 },
+    Edges { first: u32, second: u32 },
+}
+
+impl Candidate {
+    /// When the two come nearer than `separation`.
+    pub fn meets(&self, scene: &Scene, motion: Motion, separation: f64) -> Option<f64> {
+        match *self {
+            Candidate::NodeFace { node, face } => node_meets(scene, motion, node, face, separation),
+            Candidate::Edges { first, second } => edges_meet(scene, motion, first, second, separation),
+        }
+    }
+
+    /// All nodes that have to do with it; some twice.
+    pub fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
+        let nodes = match *self {
+            Candidate::NodeFace { node, face } => {
+                let [a, b, c, d] = scene.facets[face as usize].nodes;
+                [node, a, b, c, d]
+            }
+            Candidate::Edges { first, second } => {
+                let ([a, b], [c, d]) =
+                    (scene.edges[first as usize].nodes, scene.edges[second as usize].nodes);
+                [a, b, c, d, d]
+            }
+        };
+        nodes.into_iter()
+    }
+}
+
+/// Two features that meet, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    pub of: Candidate,
+    pub time: f64,
 }
 
 impl Meeting {
     /// The contact this is, if it has a normal and a side.
     pub fn crossing(&self, at: &Places, motion: Motion, touch: f64, doubtful: bool) -> Option<Touching> {
-        match *self {
-            Meeting::NodeFace { node, face, time } => node_crossing(at, motion, node, face, time, touch),
-            Meeting::Edges { first, second, time } => {
-                edge_crossing(at, motion, first, second, time, touch, doubtful)
+        match self.of {
+            Candidate::NodeFace { node, face } => node_crossing(at, motion, node, face, self.time, touch),
+            Candidate::Edges { first, second } => {
+                edge_crossing(at, motion, first, second, self.time, touch, doubtful)
             }
         }
     }
 }
 
-/// Everything that comes nearer than `separation` on the way, from the candidates gathered for it.
-pub(super) fn meetings<'a>(
-    scene: &'a Scene,
-    search: &'a ThreeStage,
-    motion: Motion<'a>,
-    separation: f64,
-) -> impl Iterator<Item = Meeting> + 'a {
+/// All candidates of a search.
+pub(super) fn candidates(search: &ThreeStage) -> impl Iterator<Item = Candidate> + '_ {
     let all = search.candidates();
     all.groups.iter().flat_map(move |group| {
-        let nodes = group.vertex_face.of(&all.vertex_face).iter().filter_map(move |&[node, face]| {
-            let time = node_meets(scene, motion, node, face, separation)?;
-            Some(Meeting::NodeFace { node, face, time })
-        });
-        let edges = group.edge_edge.of(&all.edge_edge).iter().filter_map(move |&[first, second]| {
-            let time = edges_meet(scene, motion, first, second, separation)?;
-            Some(Meeting::Edges { first, second, time })
-        });
-        nodes.chain(edges)
+        let nodes = group.vertex_face.of(&all.vertex_face).iter();
+        let edges = group.edge_edge.of(&all.edge_edge).iter();
+        nodes
+            .map(|&[node, face]| Candidate::NodeFace { node, face })
+            .chain(edges.map(|&[first, second]| Candidate::Edges { first, second }))
     })
 }
 

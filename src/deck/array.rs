@@ -1,0 +1,146 @@
+//! Bodies that stand in rows: `[body.NAME.array]` makes `NAME-1`, `NAME-2`, … out of one body before anything is read.
+//!
+//! Copies are written into the tree with the places of the original, so a mistake in one is told where it was made, and
+//! the resolved deck names every copy.
+
+use super::problem::Problems;
+use super::reader::Item;
+use super::spec::Array;
+use super::tree::{Entry, Node, Place, Tree, Value};
+use crate::math::Vec3;
+
+/// More copies than this are a slip of the pen.
+const MOST: u64 = 1_000_000;
+
+/// Replaces every body that has an `array` by its copies.
+pub fn expand(tree: &mut Tree, problems: &Problems) {
+    let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
+    let mut all = Vec::with_capacity(bodies.len());
+    for mut entry in std::mem::take(bodies) {
+        match array_of(&entry, problems) {
+            Some(array) => copies(&entry, &array, problems, &mut all),
+            None => {
+                // nothing, or nothing that could be read and has been told
+                if let Value::Table(keys) = &mut entry.node.value {
+                    keys.retain(|e| e.key != "array");
+                }
+                all.push(entry);
+            }
+        }
+    }
+    *bodies = all;
+}
+
+fn array_of(body: &Entry, problems: &Problems) -> Option<Array> {
+    let Value::Table(keys) = &body.node.value else { return None };
+    let node = &keys.iter().find(|e| e.key == "array")?.node;
+    let item = Item { node, name: format!("`array` of body `{}`", body.key), problems };
+    let mut r = item.clone().table("array")?;
+    let count = r.required("count", "[5, 5, 8]").and_then(|c| c.array(Item::count));
+    let spacing = r.required("spacing", "[1.2, 1.2, 1.2]").and_then(Item::vector);
+    let tumble = r.maybe("tumble", Item::count_or_none);
+    r.finish();
+    let (count, spacing) = (count?, spacing?);
+    let copies = count.iter().fold(1, |n: u64, &c| n.saturating_mul(u64::from(c)));
+    if copies > MOST {
+        return item.refuse(format!("asks for {copies} bodies"), format!("{MOST} are the most"));
+    }
+    Some(Array { count, spacing, tumble: tumble? })
+}
+
+fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>) {
+    let mut dice = Dice(array.tumble.unwrap_or_default().into());
+    let mut number = 0;
+    for k in 0..array.count[2] {
+        for j in 0..array.count[1] {
+            for i in 0..array.count[0] {
+                number += 1;
+                let mut copy = body.clone();
+                copy.key = format!("{}-{number}", body.key);
+                let Value::Table(keys) = &mut copy.node.value else { return };
+                keys.retain(|e| e.key != "array");
+                let shift = [i, j, k].map(f64::from);
+                let shift = [0, 1, 2].map(|a| shift[a] * array.spacing[a]);
+                if let Some(mesh) = table_mut(&mut copy.node, "mesh") {
+                    move_by(mesh, shift);
+                    if array.tumble.is_some() {
+                        turn(mesh, &mut dice, &body.key, problems);
+                    }
+                }
+                out.push(copy);
+            }
+        }
+    }
+}
+
+/// Adds to `at` of a mesh; what is wrong with it is told when it is read.
+fn move_by(mesh: &mut Vec<Entry>, shift: [f64; 3]) {
+    let number = |node: &Node| match node.value {
+        Value::Integer(n) => Some(n as f64),
+        Value::Float(x) => Some(x),
+        _ => None,
+    };
+    match mesh.iter_mut().find(|e| e.key == "at") {
+        None => mesh.push(entry("at", vector(shift))),
+        Some(Entry { node: Node { value: Value::Array(at), .. }, .. }) => {
+            for (x, d) in at.iter_mut().zip(shift) {
+                if let Some(old) = number(x) {
+                    x.value = Value::Float(old + d);
+                }
+            }
+        }
+        Some(_) => {}
+    }
+}
+
+/// Turns a mesh about its middle, all directions alike.
+fn turn(mesh: &mut Vec<Entry>, dice: &mut Dice, name: &str, problems: &Problems) {
+    if let Some(own) = mesh.iter().find(|e| e.key == "rotate") {
+        let message = format!("the mesh of body `{name}` is rotated, and its copies tumble");
+        problems.add(&own.key_place, message, "drop `rotate` or `tumble`");
+        return;
+    }
+    // A quaternion from the ball is as likely in every direction.
+    let (real, axis) = loop {
+        let q = [0; 4].map(|_| 2.0 * dice.roll() - 1.0);
+        let size = q.iter().map(|c| c * c).sum::<f64>();
+        let axis = Vec3::new(q[1], q[2], q[3]);
+        if (0.01..=1.0).contains(&size) && axis.norm() > 0.01 {
+            break (q[0] / size.sqrt(), axis.normalize());
+        }
+    };
+    let angle = Node { value: Value::Float(2.0 * real.acos().to_degrees()), place: Place::Whole };
+    let rotate = vec![entry("axis", vector(axis.into())), entry("angle", angle)];
+    mesh.push(entry("rotate", Node { value: Value::Table(rotate), place: Place::Whole }));
+}
+
+fn entry(key: &str, node: Node) -> Entry {
+    Entry { key: key.into(), key_place: Place::Whole, node }
+}
+
+fn vector(of: [f64; 3]) -> Node {
+    let number = |x| Node { value: Value::Float(x), place: Place::Whole };
+    Node { value: Value::Array(of.map(number).into()), place: Place::Whole }
+}
+
+fn table_mut<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Vec<Entry>> {
+    let Value::Table(entries) = &mut node.value else { return None };
+    match &mut entries.iter_mut().find(|e| e.key == key)?.node.value {
+        Value::Table(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+/// Splitmix64: the same numbers everywhere.
+struct Dice(u64);
+
+impl Dice {
+    /// From 0 to 1.
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
