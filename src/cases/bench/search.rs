@@ -129,8 +129,14 @@ pub fn measure(name: &str, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchErr
         "growth" => return growth(tell),
         // One question at a time has one thread.
         "cells" | "swept" if rayon::current_num_threads() > 1 => return Ok(()),
-        "cells" => return Ok(single::cells(&mut |m| tell(Figure::Plain(m)))),
-        "swept" => return Ok(single::swept(&mut |m| tell(Figure::Plain(m)))),
+        "cells" => {
+            single::cells(&mut |m| tell(Figure::Plain(m)));
+            return Ok(());
+        }
+        "swept" => {
+            single::swept(&mut |m| tell(Figure::Plain(m)));
+            return Ok(());
+        }
         _ => {}
     }
     let Some(scene) = scene(name) else { return Ok(()) };
