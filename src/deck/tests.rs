@@ -118,6 +118,10 @@ material = "soft"
 mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0.5, 0, 0] }
 material = "soft"
 contact = false
+[body.row]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0, 9, 0] }
+material = "soft"
+array = { count = [2, 1, 1], spacing = [3, 3, 3], tumble = 7 }
 [body.stone]
 mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0, 0, 5] }
 velocity = [0, 0, -1]
@@ -179,6 +183,7 @@ fn keys_of_schema() -> BTreeMap<&'static str, BTreeSet<String>> {
         ("contact", "Contact"),
         ("between", "Between"),
         ("body", "Body"),
+        ("array", "Array"),
         ("obstacle", "Obstacle"),
         ("plane", "HalfSpace"),
         ("polyline", "Polyline"),
@@ -218,8 +223,9 @@ fn the_reader_asks_for_exactly_the_keys_of_the_schema() {
     let mut asked: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
     for text in EVERYTHING {
         let source = tree::Source { name: "deck".into(), text: text.into(), options: Vec::new() };
-        let tree = tree::Tree::parse(&source).unwrap();
+        let mut tree = tree::Tree::parse(&source).unwrap();
         let problems = problem::Problems::new(&source);
+        array::expand(&mut tree, &problems);
         read::deck(&tree, &problems);
         for (kind, keys) in problems.asked.borrow().iter() {
             asked.entry(kind).or_default().extend(keys.iter().map(|k| k.to_string()));
@@ -329,6 +335,23 @@ fn an_initial_spin_is_about_the_centre_of_mass_and_velocities_add_up() {
         let expected = crate::math::Vec3::new(1.0 - 2.0 * r.y, 2.0 + 2.0 * r.x, 3.0);
         assert!((v - expected).norm() < 1e-14);
     }
+}
+
+#[test]
+fn an_array_makes_copies_that_stand_in_rows_and_are_named_by_number() {
+    let text = "method = \"dcr\"\nend = 1\n[body.a]\n\
+                mesh = { shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1], at = [5, 0, 0] }\n\
+                material = { law = \"linear\", young = 1, poisson = 0, density = 1 }\n\
+                array = { count = [2, 1, 3], spacing = [2, 9, 4] }\n";
+    let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+    let bodies = &loaded.case.model.bodies;
+    let names: Vec<&str> = bodies.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["a-1", "a-2", "a-3", "a-4", "a-5", "a-6"]);
+    let corner = |b: usize| bodies[b].mesh.bounds().unwrap().0;
+    assert_eq!(corner(1) - corner(0), crate::math::Vec3::new(2.0, 0.0, 0.0));
+    assert_eq!(corner(5), crate::math::Vec3::new(7.0, 0.0, 8.0));
+    let told = load_text(&text.replace("count", "cuont")).err().unwrap().to_string();
+    assert!(told.contains("did you mean `count`?"), "{told}");
 }
 
 /// Two boxes side by side, a wall and a floor; `more` is added at the end.
