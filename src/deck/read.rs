@@ -445,8 +445,6 @@ fn polyline(item: Item) -> Option<Polyline> {
 
 fn body(item: Item) -> Option<Body> {
     let mut r = item.table("body")?;
-    // made into copies before
-    r.get("array");
     let mesh = r.required("mesh", "{ shape = \"box\", size = [1, 1, 1], cells = [4, 4, 4] }").and_then(mesh);
     let material_here = r.maybe("material", material);
     let materials = r.each("materials", "group", |_, item| material(item));
@@ -487,6 +485,8 @@ fn body(item: Item) -> Option<Body> {
             support(Item { node: i.node, name, problems: i.problems })
         }),
     };
+    // made into copies before
+    r.get("array");
     r.finish();
     let materials: Option<Vec<_>> = materials.into_iter().map(|(n, m)| Some((n, m?))).collect();
     Some(Body {
