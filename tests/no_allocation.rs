@@ -6,8 +6,11 @@ mod common;
 use carom::element::hex8::Hex8;
 use carom::material::{Lame, StVenantKirchhoff};
 use carom::math::Vec3;
+use carom::mesh::place::Placement;
 use carom::mesh::shape;
+use carom::method::dcr::{Dcr, Options};
 use carom::method::verlet::StepRule;
+use carom::model::contact::{Law, Obstacle, ObstacleShape};
 use carom::model::{BodySpec, Builder, Table};
 use common::{Run, body};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -62,7 +65,41 @@ fn allocations(threads: usize) -> u64 {
     })
 }
 
+/// The same of two blocks that lie on each other and on the floor, after a while in contact.
+fn allocations_in_contact(threads: usize, guard: bool) -> u64 {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let law = StVenantKirchhoff { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+        let mut builder = Builder::default();
+        for (name, height, cells) in [("lower", 0.0, 4), ("upper", 1.0, 3)] {
+            let mut mesh = shape::Box::new([1.0; 3], [cells; 3]).build().unwrap();
+            mesh.place(&Placement { at: height * Vec3::z(), rotation: None }).unwrap();
+            builder.body(BodySpec { gravity: -Vec3::z(), ..body::<Hex8, _>(name, mesh, law, 1.0) });
+        }
+        let floor = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::z() };
+        builder.contact.obstacles.push(Obstacle::new("floor", floor));
+        builder.contact.law = Law { friction: 0.3, restitution: Some(0.0) };
+        let model = builder.build().unwrap();
+        let rule = StepRule::Automatic { safety: 0.5 };
+        let method = Dcr::new(&model, rule, Options { guard, ..Options::default() });
+        let mut run = Run::with(model, method, |_, _| Vec3::zeros());
+        while run.state.step < 400 {
+            run.until(run.state.time + run.ledger.dt).unwrap();
+        }
+        assert!(run.ledger.collision_kicks > 1000);
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        while run.state.step < 500 {
+            run.until(run.state.time + run.ledger.dt).unwrap();
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    })
+}
+
 #[test]
 fn a_hundred_steps_allocate_nothing_on_one_thread_and_on_two() {
     assert_eq!((allocations(1), allocations(2)), (0, 0));
+    for guard in [false, true] {
+        let counted = (allocations_in_contact(1, guard), allocations_in_contact(2, guard));
+        assert_eq!(counted, (0, 0), "in contact, guard {guard}");
+    }
 }

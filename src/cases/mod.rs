@@ -25,9 +25,11 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 10] = [
+pub const EXAMPLES: [Example; 12] = [
     example!("spinning-block"),
     example!("five-cubes"),
+    example!("cube-pile"),
+    example!("76-cubes"),
     example!("two-bars"),
     example!("two-hex-bars"),
     example!("two-particles"),

@@ -349,38 +349,43 @@ pub struct Measurement {
 
 /// Runs one search over `steps` positions given by `place`, in the thread pool of the caller. With
 /// `gather_only` the candidates are found and not measured. The first step is left out of the means when
-/// there are more.
+/// there are more. Everything is done `rounds` times with a new search, and of each step the fastest counts: what
+/// else the machine does is left out.
 pub fn measure(
     bench: &BenchScene,
     engine: Engine,
     query: &Query,
-    steps: usize,
+    (rounds, steps): (usize, usize),
     gather_only: bool,
     mut place: impl FnMut(usize, &mut [Vec3]),
 ) -> Result<Measurement, SearchError> {
-    let mut search = engine.make();
     let mut x = bench.x.clone();
-    let mut sum = SearchStats::default();
-    let (mut seconds, mut counted) = (0.0, 0);
+    let mut fastest: Vec<(f64, SearchStats)> = vec![(f64::INFINITY, SearchStats::default()); steps];
     let (mut vertex_face, mut edge_edge) = (0, 0);
-    for step in 0..steps {
-        place(step, &mut x);
-        let begin = Instant::now();
-        if gather_only {
-            search.gather(&bench.scene, Positions::now(&x), query)?;
-        } else {
-            search.find(&bench.scene, &x, None, query)?;
-        }
-        let took = begin.elapsed().as_secs_f64();
-        if step > 0 || steps == 1 {
-            sum = sum.plus(search.stats());
-            let (nodes, edges, _) = search.candidates().count();
-            (vertex_face, edge_edge) = (vertex_face + nodes, edge_edge + edges);
-            seconds += took;
-            counted += 1;
+    let first = usize::from(steps > 1);
+    for round in 0..rounds.max(1) {
+        let mut search = engine.make();
+        for (step, fastest) in fastest.iter_mut().enumerate() {
+            place(step, &mut x);
+            let begin = Instant::now();
+            if gather_only {
+                search.gather(&bench.scene, Positions::now(&x), query)?;
+            } else {
+                search.find(&bench.scene, &x, None, query)?;
+            }
+            let took = begin.elapsed().as_secs_f64();
+            if took < fastest.0 {
+                *fastest = (took, *search.stats());
+            }
+            if round == 0 && step >= first {
+                let (nodes, edges, _) = search.candidates().count();
+                (vertex_face, edge_edge) = (vertex_face + nodes, edge_edge + edges);
+            }
         }
     }
-    let share = 1.0 / f64::from(counted.max(1));
+    let counted = &fastest[first.min(steps)..];
+    let sum = counted.iter().fold(SearchStats::default(), |sum, s| sum.plus(&s.1));
+    let count = counted.len().max(1);
     Ok(Measurement {
         scene: bench.name.clone(),
         engine: engine.name(),
@@ -390,9 +395,9 @@ pub fn measure(
         edges: bench.scene.edges.len(),
         bodies: bench.scene.bodies.len(),
         steps,
-        vertex_face_candidates: vertex_face / counted.max(1) as usize,
-        edge_edge_candidates: edge_edge / counted.max(1) as usize,
-        stats: sum.times(share),
-        seconds: seconds * share,
+        vertex_face_candidates: vertex_face / count,
+        edge_edge_candidates: edge_edge / count,
+        stats: sum.times(1.0 / count as f64),
+        seconds: counted.iter().map(|s| s.0).sum::<f64>() / count as f64,
     })
 }

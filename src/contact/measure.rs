@@ -208,7 +208,14 @@ fn parts<T: Default>(list: &mut Vec<T>, count: usize) -> &mut [T] {
     &mut list[..count]
 }
 
-/// Puts the results of parts together, in order. The only part is not copied: it changes places.
+/// The only part writes where the results stay, into memory that was in use a step ago.
+fn lend<T: Copy, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T>, to: &mut Vec<T>) {
+    if let [one] = parts {
+        std::mem::swap(of(one), to);
+    }
+}
+
+/// Puts the results of parts together, in order; takes back what was lent.
 fn join<T: Copy, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T>, to: &mut Vec<T>) {
     to.clear();
     if let [one] = parts {
@@ -250,6 +257,7 @@ impl Narrow {
 
         let keys = &self.node_keys.sorted[..];
         let used = cut(keys, &mut self.nodes);
+        lend(&mut self.nodes[..used], |p| &mut p.records, &mut self.vertex_face);
         let ask = Ask { normals, before, query, sides: &self.sides };
         self.nodes[..used].par_iter_mut().for_each(|part| {
             part.records.clear();
@@ -261,6 +269,7 @@ impl Narrow {
 
         let keys = &self.edge_keys.sorted[..];
         let used = cut(keys, &mut self.edges);
+        lend(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
         let ask = AskEdges { normals, before, query };
         self.edges[..used].par_iter_mut().for_each(|part| {
             part.records.clear();
@@ -302,6 +311,8 @@ impl Narrow {
                 (used, start, weight) = (used + 1, i + 1, 0);
             }
         }
+        lend(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
+        lend(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
         let (loads, pretest) = (&self.loads[..], !self.no_pretest);
         self.sifted[..used].par_iter_mut().for_each(|part| {
             let Sifted { loads: own, vertex_face, edge_edge, desk } = part;

@@ -274,6 +274,15 @@ pub struct Findings {
     pub stats: SearchStats,
 }
 
+impl Findings {
+    /// Measures all candidates.
+    pub(super) fn measure(&mut self, scene: &Scene, x: &[Vec3], before: Option<&[Vec3]>, query: &Query) {
+        let begin = Instant::now();
+        self.narrow.run(scene, x, before, query, &self.candidates, &mut self.stats);
+        self.stats.narrow_seconds = begin.elapsed().as_secs_f64();
+    }
+}
+
 /// A way to find all pairs of a synchronous state.
 ///
 /// With reach d, no pair that the rules of the scene allow and whose gap is at most d in the given
@@ -297,10 +306,7 @@ pub trait PairSearch: Send {
         query: &Query,
     ) -> Result<(), SearchError> {
         self.gather(scene, Positions::now(x), query)?;
-        let begin = Instant::now();
-        let Findings { candidates, narrow, stats } = self.findings_mut();
-        narrow.run(scene, x, before, query, candidates, stats);
-        stats.narrow_seconds = begin.elapsed().as_secs_f64();
+        self.findings_mut().measure(scene, x, before, query);
         Ok(())
     }
 

@@ -50,24 +50,48 @@ struct Walked {
     shift: Vec3,
     strain: f64,
     epoch: [u32; 2],
+    /// How much farther the two may come before they are looked at again [m]; there are no candidates until then.
+    asleep: f64,
 }
 
-/// How far bodies have come in a step: the shift of each, and the largest deviation of a node from it.
+/// How far bodies have come in a step.
 ///
 /// What overlaps at the end of a step was no farther apart at its start than the two bodies have come against each other.
-/// So lists for bodies that fly side by side stay short, however fast others come along.
+/// So lists for bodies that fly side by side stay short, however fast others come along; and two bodies that were found
+/// farther apart than `margin` are not looked at again before they can have come that near: they *sleep*.
 #[derive(Clone, Debug, Default)]
 pub struct Ways {
     /// Reach between bodies that have not moved against each other [m].
     pub at_rest: f64,
-    pub of_body: Vec<(Vec3, f64)>,
+    /// Pairs nearer than this are wanted at every call [m].
+    pub margin: f64,
+    pub of_body: Vec<Way>,
+}
+
+/// How far one body has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    pub shift: Vec3,
+    /// Largest deviation of a node from the shift [m].
+    pub strain: f64,
+    /// Farthest that a node was moved since the last call, before the step began [m].
+    pub pushed: f64,
 }
 
 impl Ways {
-    /// Twice the way of two bodies against each other, beside the reach at rest.
+    /// The way of two bodies against each other in the step.
+    fn between(&self, a: u32, b: u32) -> f64 {
+        let (p, q) = (&self.of_body[a as usize], &self.of_body[b as usize]);
+        (q.shift - p.shift).norm() + p.strain + q.strain
+    }
+
+    /// The same since the last call.
+    fn since(&self, a: u32, b: u32) -> f64 {
+        self.between(a, b) + self.of_body[a as usize].pushed + self.of_body[b as usize].pushed
+    }
+
     fn reach(&self, a: u32, b: u32) -> f64 {
-        let ((p, s), (q, t)) = (self.of_body[a as usize], self.of_body[b as usize]);
-        self.at_rest + 2.0 * ((q - p).norm() + s + t)
+        self.at_rest + 2.0 * self.between(a, b)
     }
 }
 
@@ -203,6 +227,35 @@ impl ThreeStage {
         }
     }
 
+    /// Nobody sleeps any more.
+    pub fn wake(&mut self) {
+        self.walked.iter_mut().for_each(|w| w.asleep = 0.0);
+    }
+
+    /// Lets the pairs of bodies sleep that were found far enough apart.
+    fn fall_asleep(&mut self, scene: &Scene) {
+        let ThreeStage { ways: Some(ways), walked, findings, .. } = self else { return };
+        let groups = &findings.candidates.groups;
+        for (group, walked) in groups.iter().zip(&mut *walked) {
+            let solid = |b: u32| !scene.bodies[b as usize].attributes.two_sided;
+            if walked.radius > 0.0 && group.a != group.b && solid(group.a) && solid(group.b) {
+                walked.asleep = group.limit - ways.margin;
+            }
+        }
+        let mut near = |bodies: [u32; 2], gap: f64| {
+            let pair = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
+            if let Ok(at) = groups.binary_search_by_key(&pair, |g| (g.a, g.b)) {
+                walked[at].asleep = walked[at].asleep.min(gap - ways.margin);
+            }
+        };
+        for r in &findings.narrow.vertex_face {
+            near([scene.node_body[r.node as usize], scene.facets[r.face as usize].body], r.gap);
+        }
+        for r in &findings.narrow.edge_edge {
+            near([r.first, r.second].map(|e| scene.edges[e as usize].body), r.gap);
+        }
+    }
+
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
     /// their reach; the records are theirs alone.
     pub fn measure_moved(
@@ -309,6 +362,19 @@ impl PairSearch for ThreeStage {
         Ok(())
     }
 
+    fn find(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        before: Option<&[Vec3]>,
+        query: &Query,
+    ) -> Result<(), SearchError> {
+        self.gather(scene, Positions::now(x), query)?;
+        self.findings.measure(scene, x, before, query);
+        self.fall_asleep(scene);
+        Ok(())
+    }
+
     fn findings(&self) -> &Findings {
         &self.findings
     }
@@ -386,6 +452,18 @@ impl ThreeStage {
             let least = reach + scene.offset(a, b);
             let (shift, strain) = self.motion(a, b);
             let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
+            let asleep = match (&self.ways, known) {
+                (Some(ways), Some(_)) if self.old_walked[old].epoch == epoch => {
+                    self.old_walked[old].asleep - ways.since(a, b)
+                }
+                _ => 0.0,
+            };
+            if asleep > 0.0 {
+                self.keep.push(true);
+                self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
+                self.walked.push(Walked { radius: f64::NEG_INFINITY, asleep, ..self.old_walked[old] });
+                continue;
+            }
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
                 let then = &self.old_walked[old];
                 let moved = if a == b {
@@ -399,12 +477,12 @@ impl ThreeStage {
             self.keep.push(holds);
             if holds {
                 self.findings.candidates.groups.push(Group { limit: least, ..self.old_groups[old] });
-                self.walked.push(self.old_walked[old]);
+                self.walked.push(Walked { asleep: 0.0, ..self.old_walked[old] });
                 self.findings.stats.body_pairs_kept += 1;
             } else {
                 self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
                 let radius = self.radius(scene, a, b, least);
-                self.walked.push(Walked { radius, shift, strain, epoch });
+                self.walked.push(Walked { radius, shift, strain, epoch, asleep: 0.0 });
                 self.bodies[a as usize].needed = true;
                 self.bodies[b as usize].needed = true;
             }

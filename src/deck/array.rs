@@ -16,10 +16,16 @@ const MOST: u64 = 1_000_000;
 pub fn expand(tree: &mut Tree, problems: &Problems) {
     let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
     let mut all = Vec::with_capacity(bodies.len());
-    for entry in std::mem::take(bodies) {
+    for mut entry in std::mem::take(bodies) {
         match array_of(&entry, problems) {
             Some(array) => copies(&entry, &array, problems, &mut all),
-            None => all.push(entry),
+            None => {
+                // nothing, or nothing that could be read and has been told
+                if let Value::Table(keys) = &mut entry.node.value {
+                    keys.retain(|e| e.key != "array");
+                }
+                all.push(entry);
+            }
         }
     }
     *bodies = all;

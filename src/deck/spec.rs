@@ -340,7 +340,6 @@ pub enum MaterialRef {
 /// A body: with a material it deforms, without one it is a rigid obstacle.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "there are few of them")]
 pub enum AnyBody {
     Deformable(Body),
     Rigid(Obstacle),

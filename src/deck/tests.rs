@@ -454,3 +454,43 @@ fn an_obstacle_moves_about_the_middle_of_its_box_unless_told() {
     let corner = stone.pose(1.0).place(&crate::math::Vec3::new(10.0, 0.0, 0.0));
     assert!((corner - crate::math::Vec3::new(12.0, 5.0, 0.0)).norm() < 1e-12, "{corner}");
 }
+
+#[test]
+fn an_array_makes_copies_in_rows_that_tumble_by_their_seed() {
+    let text = |tumble: &str| {
+        format!(
+            "method = \"dcr\"\nend = 1\n[body.cube]\n\
+             mesh = {{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1], at = [10, 0, 0] }}\n\
+             material = {{ law = \"linear\", young = 1, poisson = 0, density = 1 }}\n\
+             array = {{ count = [2, 1, 3], spacing = [2, 0, 3]{tumble} }}\n"
+        )
+    };
+    let middles = |text: &str| -> Vec<(String, Vec<f64>)> {
+        let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+        let model = &loaded.case.model;
+        let middle = |b: &crate::model::Body| {
+            let sum: crate::math::Vec3 = model.reference[b.nodes.clone()].iter().sum();
+            (sum / b.nodes.len() as f64).iter().map(|c| (1e9 * c).round() / 1e9).collect()
+        };
+        model.bodies.iter().map(|b| (b.name.clone(), middle(b))).collect()
+    };
+    let still = middles(&text(""));
+    assert_eq!(still.len(), 6);
+    assert_eq!(still[0], ("cube-1".into(), vec![10.5, 0.5, 0.5]));
+    assert_eq!(still[1], ("cube-2".into(), vec![12.5, 0.5, 0.5]));
+    assert_eq!(still[5], ("cube-6".into(), vec![12.5, 0.5, 6.5]));
+    // each about its own middle, and the same every time
+    assert_eq!(middles(&text(", tumble = 7")), still);
+    let corner = |text: &str| load_text(text).unwrap_or_else(|e| panic!("{e}")).case.model.reference[0];
+    assert_eq!(corner(&text(", tumble = 7")), corner(&text(", tumble = 7")));
+    assert!((corner(&text(", tumble = 7")) - corner(&text(", tumble = 8"))).norm() > 0.01);
+    assert!((corner(&text(", tumble = 7")) - corner(&text(""))).norm() > 0.01);
+}
+
+#[test]
+fn a_mistake_in_a_body_with_copies_is_told_once() {
+    let text = "method = \"dcr\"\nend = 1\n[body.cube]\nmesh = { shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }\n\
+                material = \"stel\"\narray = { count = [9, 9, 9], spacing = [2, 2, 2] }\n";
+    let problems = load_text(text).err().unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+}

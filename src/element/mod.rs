@@ -11,6 +11,7 @@
 pub mod bar2;
 mod deformed_step;
 pub mod hex8;
+pub mod nodal;
 pub mod patch;
 pub mod quad4;
 pub mod solid;
@@ -121,10 +122,35 @@ pub trait Block: Send + Sync {
     fn patches(&self) -> &Patches;
     /// Numbers the law keeps per element.
     fn state_per_element(&self) -> usize;
+    /// What is kicked on its own by a method that steps element by element: the elements, unless the block says otherwise.
+    fn potentials(&self) -> usize {
+        self.len()
+    }
+    /// Some of the potentials, ascending, grouped for force passes of their own.
+    fn patches_of(&self, potentials: &[u32], reference: &[Vec3]) -> Patches;
+    /// The share of each node's lumped mass [kg] that a potential stands for, handed to `visit`; all shares of a
+    /// node add up to its mass.
+    fn mass_shares(&self, potential: usize, reference: &[Vec3], visit: &mut dyn FnMut(u32, f64));
+    /// The law is one of small strains: the reference shape is the shape.
+    fn small_strain(&self) -> bool;
     /// Internal forces on the local nodes of one patch, written to `forces`, and what was found on the way.
     /// With `measure_step` the stable step at the present deformation is found too.
     fn force_pass(
         &self,
+        patch: usize,
+        positions: Positions,
+        state: PointState,
+        measure_step: bool,
+        scratch: &mut Scratch,
+        forces: &mut [Vec3],
+    ) -> Pass {
+        self.force_pass_on(self.patches(), patch, positions, state, measure_step, scratch, forces)
+    }
+    /// The same for a patch of [`Block::patches_of`].
+    #[allow(clippy::too_many_arguments)]
+    fn force_pass_on(
+        &self,
+        patches: &Patches,
         patch: usize,
         positions: Positions,
         state: PointState,

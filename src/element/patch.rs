@@ -31,10 +31,15 @@ pub struct Patches {
 impl Patches {
     /// Groups elements along a Morton curve through their centres.
     pub fn new(connectivity: &[u32], per_element: usize, reference: &[Vec3]) -> Self {
-        let count = connectivity.len() / per_element;
+        let all: Vec<u32> = (0..(connectivity.len() / per_element) as u32).collect();
+        Patches::of_some(&all, connectivity, per_element, reference)
+    }
+
+    /// The same for some of the elements, ascending.
+    pub fn of_some(ids: &[u32], connectivity: &[u32], per_element: usize, reference: &[Vec3]) -> Self {
         let element = |e: u32| &connectivity[e as usize * per_element..(e as usize + 1) * per_element];
         let mut patches = Patches { per_element, starts: vec![[0; 3]], ..Default::default() };
-        patches.elements = morton_order(count, |e| {
+        patches.elements = morton_order(ids, |e| {
             let sum: Vec3 = element(e).iter().map(|&n| reference[n as usize]).sum();
             sum / per_element as f64
         });
@@ -64,6 +69,43 @@ impl Patches {
             ]);
         }
         patches
+    }
+
+    /// Groups potentials whose stencils differ in length; local numbers stand one stencil after the other, not padded.
+    pub fn of_stencils<I: Iterator<Item = u32>>(
+        ids: &[u32],
+        stencil: impl Fn(u32) -> I,
+        reference: &[Vec3],
+    ) -> Self {
+        let mut patches = Patches { per_element: 1, starts: vec![[0; 3]], ..Default::default() };
+        patches.elements = morton_order(ids, |i| {
+            let (sum, count) =
+                stencil(i).fold((Vec3::zeros(), 0.0), |(s, c), n| (s + reference[n as usize], c + 1.0));
+            sum / count
+        });
+        for chunk in patches.elements.chunks(ELEMENTS) {
+            let mut nodes: Vec<u32> = chunk.iter().flat_map(|&i| stencil(i)).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            let local = |n: u32| nodes.partition_point(|&m| m < n) as u16;
+            patches.local.extend(chunk.iter().flat_map(|&i| stencil(i)).map(local));
+            patches.nodes.extend(&nodes);
+            let elements = patches.starts.last().map_or(0, |s| s[0]) + chunk.len() as u32;
+            patches.starts.push([elements, patches.local.len() as u32, patches.nodes.len() as u32]);
+        }
+        patches
+    }
+
+    /// Adds the patches of others, whose ids are counted from `first` on.
+    pub fn append(&mut self, other: &Patches, first: u32) {
+        debug_assert!(self.per_element == 1);
+        let base = [self.elements.len(), self.local.len(), self.nodes.len()].map(|n| n as u32);
+        self.elements.extend(other.elements.iter().map(|e| e + first));
+        self.local.extend(&other.local);
+        self.nodes.extend(&other.nodes);
+        let per = other.per_element as u32;
+        self.starts
+            .extend(other.starts[1..].iter().map(|s| [s[0] + base[0], s[1] * per + base[1], s[2] + base[2]]));
     }
 
     pub fn len(&self) -> usize {
@@ -106,9 +148,9 @@ impl Patches {
     }
 }
 
-/// Ids 0…count in the order of a Morton curve through their points; ties by id.
-fn morton_order(count: usize, point: impl Fn(u32) -> Vec3) -> Vec<u32> {
-    let points: Vec<Vec3> = (0..count as u32).map(&point).collect();
+/// Ids in the order of a Morton curve through their points; ties by id.
+fn morton_order(ids: &[u32], point: impl Fn(u32) -> Vec3) -> Vec<u32> {
+    let points: Vec<Vec3> = ids.iter().map(|&i| point(i)).collect();
     let low = points.iter().fold(Vec3::repeat(f64::INFINITY), |a, b| a.inf(b));
     let high = points.iter().fold(Vec3::repeat(f64::NEG_INFINITY), |a, b| a.sup(b));
     // One scale for all axes keeps the cells of the curve cubic.
@@ -122,7 +164,7 @@ fn morton_order(count: usize, point: impl Fn(u32) -> Vec3) -> Vec<u32> {
         (bits | bits << 2) & 0x1249249249249249
     };
     let code = |p: &Vec3| spread(p.x - low.x) | spread(p.y - low.y) << 1 | spread(p.z - low.z) << 2;
-    let mut order: Vec<(u64, u32)> = points.iter().zip(0..).map(|(p, i)| (code(p), i)).collect();
+    let mut order: Vec<(u64, u32)> = points.iter().zip(ids).map(|(p, &i)| (code(p), i)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, i)| i).collect()
 }

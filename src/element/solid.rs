@@ -227,6 +227,7 @@ pub(super) fn load_state<L: Lane>(token: L::Token, old: &[f64], first: usize, va
 /// One force pass over a patch.
 struct PatchPass<'a, E, M> {
     block: &'a Solid<E, M>,
+    patches: &'a Patches,
     patch: usize,
     records: &'a [Record],
     old: &'a [f64],
@@ -241,8 +242,8 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
     fn run<L: Lane>(self, token: L::Token) -> Pass {
         let block = self.block;
         let (nodes, width) = (E::KIND.nodes(), L::WIDTH);
-        let range = block.patches.range(self.patch);
-        let local = block.patches.local(self.patch);
+        let range = self.patches.range(self.patch);
+        let local = self.patches.local(self.patch);
         let per_element = E::POINTS * M::STATE;
         let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
         let zero = L::splat(token, 0.0);
@@ -308,8 +309,24 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         E::POINTS * M::STATE
     }
 
-    fn force_pass(
+    fn patches_of(&self, potentials: &[u32], reference: &[Vec3]) -> Patches {
+        Patches::of_some(potentials, &self.connectivity, E::KIND.nodes(), reference)
+    }
+
+    fn mass_shares(&self, potential: usize, reference: &[Vec3], visit: &mut dyn FnMut(u32, f64)) {
+        let nodes = self.nodes(potential);
+        for (&n, m) in nodes.iter().zip(lumped_mass::<E>(nodes, reference, self.law.density())) {
+            visit(n, m * self.section);
+        }
+    }
+
+    fn small_strain(&self) -> bool {
+        M::SMALL_STRAIN
+    }
+
+    fn force_pass_on(
         &self,
+        patches: &Patches,
         patch: usize,
         positions: Positions,
         state: PointState,
@@ -319,16 +336,17 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     ) -> Pass {
         let records = &mut scratch.nodes;
         records.clear();
-        records.extend(self.patches.nodes(patch).iter().map(|&n| {
+        records.extend(patches.nodes(patch).iter().map(|&n| {
             let from = positions.reference[n as usize];
             let u = positions.current[n as usize] - from;
             Record([from.x, from.y, from.z, 0.0, u.x, u.y, u.z, 0.0])
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);
-        let mut pass = if_wide::<M, _>(dispatch, PatchPass { block: self, patch, records, old, new, forces });
+        let computation = PatchPass { block: self, patches, patch, records, old, new, forces };
+        let mut pass = if_wide::<M, _>(dispatch, computation);
         if measure_step {
-            let (law, patches, steps) = (&self.law, &self.patches, &self.steps);
+            let (law, steps) = (&self.law, &self.steps);
             let element = PhantomData::<E>;
             pass.step = if_wide::<M, _>(
                 dispatch_rarely,

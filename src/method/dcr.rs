@@ -199,7 +199,7 @@ impl Dcr {
             state.x[node.node as usize] = c.now[node.node as usize];
         }
         watch.add(&mut ledger.phases.response);
-        ledger.penetration = if c.any() { c.penetration(&self.options) } else { 0.0 };
+        ledger.penetration = if c.any() { c.penetration(&self.options)? } else { 0.0 };
         watch.add(&mut ledger.phases.search);
         Ok(!c.nodes.is_empty())
     }

@@ -4,9 +4,11 @@
 //! |----------|-------------|------------|
 //! | `verlet` | `verlet.rs` | velocity Verlet = explicit Newmark (β = 0, γ = ½) |
 //! | `dcr`    | `dcr.rs`    | the same with decomposition contact response |
+//! | `asynchronous` | `asynchronous.rs` | kicks and drifts with a step for every element, collisions with a step for every node |
 //!
 //! `newmark.rs` holds the two half steps these share, `response.rs` the answer to one impact.
 
+pub mod asynchronous;
 pub mod dcr;
 pub mod newmark;
 pub mod response;
@@ -39,6 +41,11 @@ pub enum StepError {
          the largest stable step of the undeformed mesh is {stable:.3e} s"
     )]
     NotFinite { body: String, element: usize, time: f64, dt: f64, stable: f64 },
+    #[error(
+        "elements have stiffened so much at t = {time:.4e} s that a step is {ratio:.2} times the largest stable one; \
+         a smaller `step.safety` helps"
+    )]
+    Stiffened { time: f64, ratio: f64 },
     #[error(
         "bodies `{first}` and `{second}` cannot be kept from passing through each other at t = {time:.4e} s; \
          a smaller `step.safety` helps"

@@ -71,7 +71,7 @@ fn plane_bars_that_do_not_match_part_in_time() {
     let mut builder = Builder::default();
     for (name, x, n) in [("left", -10.0, 3), ("right", 0.0, 4)] {
         let mesh = shape::Rectangle::new([10.0, 1.0], [5 * n, n]).build().unwrap();
-        flat(&mut builder, name, at(mesh, x, 0.0, 0.0), law.clone());
+        flat(&mut builder, name, at(mesh, x, 0.0, 0.0), law);
     }
     let model = builder.build().unwrap();
     let method = Dcr::new(&model, HALF, Options::default());

@@ -41,7 +41,7 @@ fn cubes(
     for (i, centre) in centres.iter().enumerate() {
         let mut mesh = shape::Box::new([1.0; 3], [4; 3]).build().unwrap();
         mesh.place(&Placement { at: centre - Vec3::repeat(0.5), rotation: None }).unwrap();
-        builder.body(body::<Hex8, _>(&i.to_string(), mesh, law.clone(), 1.0));
+        builder.body(body::<Hex8, _>(&i.to_string(), mesh, law, 1.0));
     }
     let model = builder.build().unwrap();
     let method = Dcr::new(&model, rule, options);

@@ -1,5 +1,10 @@
 //! Claims about whole runs, one file each.
 
+mod asynchronous_assembly;
+mod asynchronous_bars;
+mod asynchronous_blocks;
+mod asynchronous_kicks;
+mod asynchronous_touches;
 mod automatic_step_follows_stiffening;
 mod blocks_stick_and_slide;
 mod common;

@@ -34,7 +34,7 @@ fn two_bars(n: u32, graded: bool) -> Seen {
         }
         let mut mesh = shape.build().unwrap();
         mesh.place(&Placement { at: Vec3::new(at, 0.0, 0.0), rotation: None }).unwrap();
-        builder.body(body::<Hex8, _>(name, mesh, law.clone(), 1.0));
+        builder.body(body::<Hex8, _>(name, mesh, law, 1.0));
     }
     let model = builder.build().unwrap();
     let method = Dcr::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());

@@ -129,8 +129,14 @@ pub fn measure(name: &str, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchErr
         "growth" => return growth(tell),
         // One question at a time has one thread.
         "cells" | "swept" if rayon::current_num_threads() > 1 => return Ok(()),
-        "cells" => return Ok(single::cells(&mut |m| tell(Figure::Plain(m)))),
-        "swept" => return Ok(single::swept(&mut |m| tell(Figure::Plain(m)))),
+        "cells" => {
+            single::cells(&mut |m| tell(Figure::Plain(m)));
+            return Ok(());
+        }
+        "swept" => {
+            single::swept(&mut |m| tell(Figure::Plain(m)));
+            return Ok(());
+        }
         _ => {}
     }
     let Some(scene) = scene(name) else { return Ok(()) };
@@ -139,10 +145,10 @@ pub fn measure(name: &str, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchErr
         let query = Query::vertex_face(scene.reach);
         // The list of all pairs alone fills the memory of a small machine beyond that.
         if scene.scene.bodies.len() <= 41 {
-            tell(line(&scenes::measure(&scene, Engine::Brute, &query, 1, false, rest)?));
+            tell(line(&scenes::measure(&scene, Engine::Brute, &query, (2, 1), false, rest)?));
         }
         for engine in [Engine::Classic, Engine::ThreeStageAnew, Engine::Cells] {
-            tell(line(&scenes::measure(&scene, engine, &query, 20, false, rest)?));
+            tell(line(&scenes::measure(&scene, engine, &query, (5, 5), false, rest)?));
         }
         return Ok(());
     }
@@ -153,13 +159,13 @@ pub fn measure(name: &str, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchErr
         if engine == Engine::ClassicPretest && scene.scene.facets.len() > 200_000 {
             continue;
         }
-        tell(line(&scenes::measure(&scene, engine, &query, 3, false, rest)?));
+        tell(line(&scenes::measure(&scene, engine, &query, (2, 3), false, rest)?));
     }
     if name.starts_with("pile") {
         let query = Query::all(0.01);
         for engine in [Engine::ThreeStageAnew, Engine::ThreeStage, Engine::Cells] {
             let place = |step: usize, x: &mut [Vec3]| scenes::pile_motion(&scene, step, x);
-            let mut m = scenes::measure(&scene, engine, &query, 20, false, place)?;
+            let mut m = scenes::measure(&scene, engine, &query, (2, 20), false, place)?;
             m.scene = format!("{name}-moving");
             tell(line(&m));
         }
@@ -167,30 +173,21 @@ pub fn measure(name: &str, tell: &mut dyn FnMut(Figure)) -> Result<(), SearchErr
     Ok(())
 }
 
-/// All engines over the 500 steps of 25 cubes, brute force over ten of them. The fastest of three runs, in turns, so
-/// that a busy machine slows all of them.
+/// All engines over the 500 steps of 25 cubes, brute force over ten of them.
 fn cubes25(tell: &mut dyn FnMut(Figure)) -> Result<(), SearchError> {
     let scene = scenes::cubes25(0.1);
     let query = Query::vertex_face(scene.reach);
-    let mut best: [Option<scenes::Measurement>; Engine::ALL.len()] = Default::default();
-    for round in 0..3 {
-        for (engine, best) in Engine::ALL.into_iter().zip(&mut best) {
-            let brute = matches!(engine, Engine::Brute | Engine::BrutePretest);
-            if brute && round > 0 {
-                continue;
-            }
-            let steps = if brute { 10 } else { 500 };
-            let place = |step: usize, x: &mut [Vec3]| {
-                scenes::cubes25_motion(&scene, 1e-4 * (step * (500 / steps)) as f64, x);
-            };
-            let new = scenes::measure(&scene, engine, &query, steps, false, place)?;
-            if best.as_ref().is_none_or(|old| new.seconds < old.seconds) {
-                *best = Some(new);
-            }
-        }
+    let mut all = Vec::new();
+    for engine in Engine::ALL {
+        let brute = matches!(engine, Engine::Brute | Engine::BrutePretest);
+        let (rounds, steps) = if brute { (2, 10) } else { (7, 500) };
+        let place = |step: usize, x: &mut [Vec3]| {
+            scenes::cubes25_motion(&scene, 1e-4 * (step * (500 / steps)) as f64, x);
+        };
+        all.push(scenes::measure(&scene, engine, &query, (rounds, steps), false, place)?);
     }
-    let of = |engine: Engine| best.iter().flatten().find(|m| m.engine == engine.name());
-    best.iter().flatten().for_each(|m| tell(line(m)));
+    let of = |engine: Engine| all.iter().find(|m| m.engine == engine.name());
+    all.iter().for_each(|m| tell(line(m)));
     let (Some(brute), Some(classic)) = (of(Engine::Brute), of(Engine::Classic)) else { return Ok(()) };
     let (Some(anew), Some(kept)) = (of(Engine::ThreeStageAnew), of(Engine::ThreeStageBare)) else {
         return Ok(());

@@ -4,6 +4,7 @@
 //! read. Each check has an expected value, a measured one and a tolerance.
 
 mod free_bar;
+mod impacts;
 
 use crate::deck::{self, DeckErrors, Input};
 use crate::look::folder::Table;
@@ -95,7 +96,15 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 1] = [free_bar::CASE];
+pub const CASES: [Published; 7] = [
+    free_bar::CASE,
+    impacts::TWO_PARTICLES,
+    impacts::NODE_FACE,
+    impacts::TWO_BARS,
+    impacts::TWO_HEX_BARS,
+    impacts::FIVE_CUBES,
+    impacts::CUBES_76,
+];
 
 /// The case of that name.
 pub fn find(name: &str) -> Option<&'static Published> {

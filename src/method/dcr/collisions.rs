@@ -19,7 +19,7 @@ use crate::contact::obstacle::Pose;
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
-use crate::contact::three_stage::ThreeStage;
+use crate::contact::three_stage::{ThreeStage, Way};
 use crate::contact::touch::{
     Features, Motion, Places, Touching, came_through, depth_of_edges, edge_crossing, edges_meet,
     node_crossing, node_meets, parts_bodies,
@@ -31,7 +31,7 @@ use crate::model::{Ledger, Model};
 /// of the finest body's median edge.
 const DEEPEST: f64 = 0.25;
 /// Smallest reach of the search, as a share of the deepest.
-const LEAST_REACH: f64 = 1.0 / 16.0;
+const LEAST_REACH: f64 = 1.0 / 8.0;
 /// Gap that is left where crossings are looked for, as a share of the finest body's median edge.
 const CLEARANCE: f64 = 1e-6;
 /// A node no farther than this beside a face it came through is in it, as a share of the finest body's median edge.
@@ -55,6 +55,13 @@ pub struct Node {
     pub spin: Vec3,
     /// How far the guard has moved it beside that [m].
     pub guarded: Vec3,
+}
+
+impl Node {
+    /// How far contact has moved it [m].
+    fn way(&self) -> f64 {
+        (self.moved + self.held_back + self.guarded).norm()
+    }
 }
 
 /// Sums over the contacts of a step.
@@ -100,6 +107,8 @@ pub struct Collisions {
     pending: Vec<(Touching, Pair, [Vec3; MAX_POINTS])>,
     /// Nodes that the last look at overlaps is about; all false in between.
     listed: Vec<bool>,
+    /// Farthest that contact moved a node of each body in the last step [m].
+    pushed: Vec<f64>,
     /// Place of each node among the touched.
     pub slot: Vec<u32>,
     pub nodes: Vec<Node>,
@@ -143,6 +152,7 @@ impl Collisions {
             carried: Vec::new(),
             pending: Vec::new(),
             listed: Vec::new(),
+            pushed: Vec::new(),
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
             touches: Vec::new(),
@@ -172,8 +182,12 @@ impl Collisions {
         self.begin(model, x, time);
         self.poses.clear();
         self.poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
+        self.pushed.clear();
+        self.pushed.resize(self.scene.bodies.len(), 0.0);
         for node in &self.nodes {
             self.slot[node.node as usize] = UNTOUCHED;
+            let pushed = &mut self.pushed[self.scene.node_body[node.node as usize] as usize];
+            *pushed = pushed.max(node.way());
         }
         self.nodes.clear();
         self.pending.clear();
@@ -191,11 +205,12 @@ impl Collisions {
         while ways.at_rest < 2.0 * penetration {
             ways.at_rest *= 2.0;
         }
+        ways.margin = self.clearance * (BESIDE / CLEARANCE);
         let way = |k: u32| now[k as usize] - start[k as usize];
         let middle = scene.slots.iter().map(|&k| way(k)).sum::<Vec3>() / scene.slots.len().max(1) as f64;
         let mut farthest: f64 = 0.0;
         ways.of_body.clear();
-        for body in &scene.bodies {
+        for (body, &pushed) in scene.bodies.iter().zip(&self.pushed) {
             let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
             let shift = slots.iter().map(|&k| way(k)).sum::<Vec3>() / slots.len().max(1) as f64;
             let strain = slots.iter().map(|&k| (way(k) - shift).norm_squared()).fold(0.0, f64::max).sqrt();
@@ -207,7 +222,7 @@ impl Collisions {
                 }
                 false => (shift, strain),
             };
-            ways.of_body.push((shift, strain));
+            ways.of_body.push(Way { shift, strain, pushed });
             farthest = farthest.max((shift - middle).norm() + strain);
         }
         farthest
@@ -309,8 +324,10 @@ impl Collisions {
         on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
         let motion = Motion { start, end: now };
         let at = Places { scene, x: now, poses };
-        for meeting in meetings(scene, on_the_way, motion, 0.0) {
-            list.extend(meeting.crossing(&at, motion, touch, true));
+        for of in candidates(on_the_way) {
+            if let Some(time) = of.meets(scene, motion, 0.0) {
+                list.extend(Meeting { of, time }.crossing(&at, motion, touch, true));
+            }
         }
         in_order(list);
         Ok(())
@@ -565,9 +582,17 @@ impl Collisions {
         Ok(self.deepest_record())
     }
 
-    /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap.
-    pub fn penetration(&mut self, options: &Options) -> f64 {
+    /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap, and nobody who sleeps, unless
+    /// contact has moved a node very far.
+    pub fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
+        let margin = self.clearance * (BESIDE / CLEARANCE);
+        if self.nodes.iter().any(|n| n.way() > margin) {
+            self.search.wake();
+            self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
+            self.search.wake();
+            return Ok(self.deepest_record());
+        }
         let Collisions { scene, search, now, start, list, nodes, listed, .. } = self;
         listed.resize(now.len(), false);
         let mark = |listed: &mut [bool], to: bool| {
@@ -584,7 +609,7 @@ impl Collisions {
         mark(listed, true);
         search.measure_moved(scene, now, Some(start), &query, |k| listed[k as usize]);
         mark(listed, false);
-        self.deepest_record()
+        Ok(self.deepest_record())
     }
 
     fn deepest_record(&self) -> f64 {
@@ -620,43 +645,67 @@ impl Collisions {
     }
 }
 
-/// A node and a face, or two edges, that meet during a step.
+/// A node and a face, or two edges, that may meet during a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Meeting {
-    NodeFace { node: u32, face: u32, time: f64 },
-    Edges { first: u32, second: u32, time: f64 },
+pub(super) enum Candidate {
+    NodeFace { node: u32, face: u32 },
+    Edges { first: u32, second: u32 },
+}
+
+impl Candidate {
+    /// When the two come nearer than `separation`.
+    pub fn meets(&self, scene: &Scene, motion: Motion, separation: f64) -> Option<f64> {
+        match *self {
+            Candidate::NodeFace { node, face } => node_meets(scene, motion, node, face, separation),
+            Candidate::Edges { first, second } => edges_meet(scene, motion, first, second, separation),
+        }
+    }
+
+    /// All nodes that have to do with it; some twice.
+    pub fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
+        let nodes = match *self {
+            Candidate::NodeFace { node, face } => {
+                let [a, b, c, d] = scene.facets[face as usize].nodes;
+                [node, a, b, c, d]
+            }
+            Candidate::Edges { first, second } => {
+                let ([a, b], [c, d]) =
+                    (scene.edges[first as usize].nodes, scene.edges[second as usize].nodes);
+                [a, b, c, d, d]
+            }
+        };
+        nodes.into_iter()
+    }
+}
+
+/// Two features that meet, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    pub of: Candidate,
+    pub time: f64,
 }
 
 impl Meeting {
     /// The contact this is, if it has a normal and a side.
     pub fn crossing(&self, at: &Places, motion: Motion, touch: f64, doubtful: bool) -> Option<Touching> {
-        match *self {
-            Meeting::NodeFace { node, face, time } => node_crossing(at, motion, node, face, time, touch),
-            Meeting::Edges { first, second, time } => {
-                edge_crossing(at, motion, first, second, time, touch, doubtful)
+        match self.of {
+            Candidate::NodeFace { node, face } => node_crossing(at, motion, node, face, self.time, touch),
+            Candidate::Edges { first, second } => {
+                edge_crossing(at, motion, first, second, self.time, touch, doubtful)
             }
         }
     }
 }
 
-/// Everything that comes nearer than `separation` on the way, from the candidates gathered for it.
-pub(super) fn meetings<'a>(
-    scene: &'a Scene,
-    search: &'a ThreeStage,
-    motion: Motion<'a>,
-    separation: f64,
-) -> impl Iterator<Item = Meeting> + 'a {
+/// All candidates of a search.
+pub(super) fn candidates(search: &ThreeStage) -> impl Iterator<Item = Candidate> + '_ {
     let all = search.candidates();
     all.groups.iter().flat_map(move |group| {
-        let nodes = group.vertex_face.of(&all.vertex_face).iter().filter_map(move |&[node, face]| {
-            let time = node_meets(scene, motion, node, face, separation)?;
-            Some(Meeting::NodeFace { node, face, time })
-        });
-        let edges = group.edge_edge.of(&all.edge_edge).iter().filter_map(move |&[first, second]| {
-            let time = edges_meet(scene, motion, first, second, separation)?;
-            Some(Meeting::Edges { first, second, time })
-        });
-        nodes.chain(edges)
+        let nodes = group.vertex_face.of(&all.vertex_face).iter();
+        let edges = group.edge_edge.of(&all.edge_edge).iter();
+        nodes
+            .map(|&[node, face]| Candidate::NodeFace { node, face })
+            .chain(edges.map(|&[first, second]| Candidate::Edges { first, second }))
     })
 }
 

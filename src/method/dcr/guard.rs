@@ -9,7 +9,7 @@
 //! Velocities stay those of the impacts. The work of what zones move is booked as correction.
 
 use super::Options;
-use super::collisions::{Collisions, Meeting, in_order, meetings};
+use super::collisions::{Candidate, Collisions, Meeting, Node, candidates, in_order};
 use crate::contact::overlap;
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
@@ -20,6 +20,7 @@ use crate::method::StepError;
 use crate::method::newmark::Newmark;
 use crate::method::response::{self, Projection};
 use crate::model::Model;
+use rayon::prelude::*;
 
 /// Rounds of impacts before nodes are tied together, and rounds altogether.
 const IMPACTS: u32 = 20;
@@ -29,6 +30,10 @@ const ROUNDS: u32 = 200;
 /// What comes nearer than this share of the clearance has met: nothing may end a step so near that the next one cannot
 /// tell its sides apart.
 const SEPARATION: f64 = 0.25;
+/// Features this many clearances apart are looked at in all rounds of a step.
+const REACH: f64 = 1e4;
+/// Candidates that one thread asks at a time.
+const ASKED_AT_ONCE: usize = 256;
 /// Rounds in which touching bodies are pushed apart at the start.
 const START: u32 = 200;
 
@@ -40,6 +45,19 @@ pub struct Zones {
     /// Nodes of all zones.
     members: Vec<u32>,
     meetings: Vec<Meeting>,
+    /// Who is near whom on the way of this step.
+    near: Vec<Near>,
+    /// Where all nodes were when that was found out, and when they were last asked.
+    gathered: Vec<Vec3>,
+    asked: Vec<Vec3>,
+    moved: Vec<bool>,
+}
+
+/// Two features that may meet, and when they do.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    of: Candidate,
+    met: Option<f64>,
 }
 
 impl Zones {
@@ -51,6 +69,7 @@ impl Zones {
             self.towards[k as usize] = k;
         }
         self.members.clear();
+        self.gathered.clear();
     }
 
     fn head(&self, mut node: u32) -> u32 {
@@ -103,33 +122,48 @@ impl Collisions {
         Err(StepError::Unguarded { first, second, time })
     }
 
-    /// Lists what meets on the way, and the contacts it is.
+    /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
+    /// again.
     fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
-        let query = Query {
-            reach: self.clearance,
-            vertex_face: true,
-            edge_edge: true,
-            face_face: false,
-            pass: Pass::Double,
-            max_penetration: None,
-        };
-        let Collisions { scene, on_the_way, list, now, start, poses, zones, .. } = self;
-        on_the_way.gather(scene, Positions::swept(start, now), &query)?;
+        let Collisions { scene, on_the_way, list, now, start, poses, zones, nodes, .. } = self;
+        let reach = REACH * self.clearance;
+        let far = |n: &Node| (now[n.node as usize] - zones.gathered[n.node as usize]).norm() > 0.5 * reach;
+        if zones.gathered.is_empty() || nodes.iter().any(far) {
+            let query = Query { reach, ..Query::all(reach) };
+            on_the_way.gather(scene, Positions::swept(start, now), &query)?;
+            zones.near.clear();
+            zones.near.extend(candidates(on_the_way).map(|of| Near { of, met: None }));
+            zones.gathered.clone_from(now);
+            zones.moved.clear();
+            zones.moved.resize(now.len(), true);
+        } else {
+            zones.moved.fill(false);
+            for k in nodes.iter().map(|n| n.node as usize) {
+                zones.moved[k] = now[k] != zones.asked[k];
+            }
+        }
+        zones.asked.clone_from(now);
         let motion = Motion { start, end: now };
+        let (moved, least) = (&zones.moved, SEPARATION * self.clearance);
+        zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE).for_each(|near| {
+            if near.of.nodes(scene).any(|k| moved[k as usize]) {
+                near.met = near.of.meets(scene, motion, least);
+            }
+        });
         zones.meetings.clear();
-        zones.meetings.extend(meetings(scene, on_the_way, motion, SEPARATION * self.clearance));
+        zones.meetings.extend(zones.near.iter().filter_map(|n| Some(Meeting { of: n.of, time: n.met? })));
         list.clear();
         let at = Places { scene, x: now, poses };
         for meeting in &zones.meetings {
-            match *meeting {
-                Meeting::NodeFace { node, face, .. }
+            match meeting.of {
+                Candidate::NodeFace { node, face }
                     if scene.facets[face as usize].kind == FacetKind::Plane =>
                 {
                     let features = Features::NodeFace { node, face, side: 1.0, through: false };
                     let bodies = [scene.node_body[node as usize], scene.facets[face as usize].body];
                     list.push(Touching { features, bodies, time: 1.0, crossing: None });
                 }
-                Meeting::Edges { .. } if !options.edge_edge => {}
+                Candidate::Edges { .. } if !options.edge_edge => {}
                 _ => list.extend(meeting.crossing(&at, motion, 0.0, false)),
             }
         }
@@ -140,14 +174,16 @@ impl Collisions {
     fn tie_together(&mut self) {
         let Collisions { scene, zones, .. } = self;
         for i in 0..zones.meetings.len() {
-            match zones.meetings[i] {
-                Meeting::NodeFace { node, face, .. } => {
+            match zones.meetings[i].of {
+                Candidate::NodeFace { node, face } => {
+                    let facet = &scene.facets[face as usize];
+                    // a plane has no corners, but a node that moves with it
+                    let corners = facet.kind.corners().max(1);
                     let mut nodes = [node; 5];
-                    let corners = scene.facets[face as usize].corners();
-                    nodes[1..=corners.len()].copy_from_slice(corners);
-                    zones.tie(&nodes[..=corners.len()]);
+                    nodes[1..=corners].copy_from_slice(&facet.nodes[..corners]);
+                    zones.tie(&nodes[..=corners]);
                 }
-                Meeting::Edges { first, second, .. } => {
+                Candidate::Edges { first, second } => {
                     let [a, b] = scene.edges[first as usize].nodes;
                     let [c, d] = scene.edges[second as usize].nodes;
                     zones.tie(&[a, b, c, d]);
@@ -279,11 +315,11 @@ impl Collisions {
 
 impl Meeting {
     fn bodies(&self, of: &Collisions) -> [u32; 2] {
-        match *self {
-            Meeting::NodeFace { node, face, .. } => {
+        match self.of {
+            Candidate::NodeFace { node, face } => {
                 [of.scene.node_body[node as usize], of.scene.facets[face as usize].body]
             }
-            Meeting::Edges { first, second, .. } => [first, second].map(|e| of.scene.edges[e as usize].body),
+            Candidate::Edges { first, second } => [first, second].map(|e| of.scene.edges[e as usize].body),
         }
     }
 }

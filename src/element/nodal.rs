@@ -1,0 +1,395 @@
+//! Node-based integration for tet4 and hex8: the strain of a node is the mean over its part of the cells around it.
+//!
+//! Linear tets lock and are too stiff; with one mean gradient per node (Dohrmann et al. 2000, Puso & Solberg 2006) they are
+//! about as good as hexes. What the mean does not see is held by a small share of the law in every cell:
+//!
+//! ```text
+//! V_I = Σ |Ω_e^I|      b_Ib = 1/V_I Σ_e ∫_{Ω_e^I} ∇N_b dV      F_I = 1 + Σ_b u_b ⊗ b_Ib
+//! node       V_I [W(F_I) − α W̃(F_I)]          force on b: V_I (P − α P̃) b_Ib
+//! cell       α ∫ W̃(F) dV
+//! ```
+//!
+//! `Ω_e^I` is a quarter of a tet, an octant of a hex in its reference coordinates. W̃ is a law that does not lock itself, see
+//! [`softened`]; for a constant gradient both add up to W. Nodes and cells are the *potentials* of the block, nodes first.
+//!
+//! **Mass** for stable steps: a node stands for the share 1 − θ of its parts of the cells, a cell for θ of its own. The
+//! shares of all potentials add up to the mass, so the smallest of their steps is safe for the mesh. A node has one point
+//! and `ω² = V λ_max(D^½ S D^½)` is a problem of size six, with `S σ = (σ G + G σ)/2`, `G = Σ_b b bᵀ/m_b`.
+
+use super::patch::{Patches, Record, Scratch};
+use super::solid::{Solid, SolidOptions};
+use super::{Block, Element, Pass, PointState, PointStress, Positions};
+use crate::material::{Lame, Material};
+use crate::math::lane::Lane;
+use crate::math::tensor::{INDEX, Sym, full, green_strain, small_strain};
+use crate::math::{Mat3, Vec3};
+use crate::mesh::{CellKind, shape_functions};
+use nalgebra::SMatrix;
+use std::collections::BTreeMap;
+
+/// Share of the law that is integrated cell by cell.
+pub const STABILISATION: f64 = 0.05;
+/// Share of the mass that the cells' part stands for.
+const CELLS_MASS: f64 = 0.2;
+
+/// Lamé's constants for the stabilisation: no stiffer against changes of volume than a Poisson ratio of 0.4 makes it.
+pub fn softened(lame: Lame) -> Lame {
+    Lame { lambda: lame.lambda.min(4.0 * lame.mu), mu: lame.mu }
+}
+
+/// A share of a law, with a density of its own.
+#[derive(Clone)]
+pub struct Share<M> {
+    law: M,
+    factor: f64,
+    density: f64,
+}
+
+impl<M: Material> Material for Share<M> {
+    const SMALL_STRAIN: bool = M::SMALL_STRAIN;
+    const LINEAR: bool = M::LINEAR;
+    const STATE: usize = M::STATE;
+    const WIDE: bool = M::WIDE;
+
+    fn density(&self) -> f64 {
+        self.density
+    }
+    fn lame(&self) -> Lame {
+        let lame = self.law.lame();
+        Lame { lambda: self.factor * lame.lambda, mu: self.factor * lame.mu }
+    }
+    #[inline(always)]
+    fn respond<L: Lane>(&self, strain: &Sym<L>, state: &mut [L]) -> (L, Sym<L>) {
+        let (energy, mut s) = self.law.respond(strain, state);
+        for x in &mut s {
+            *x = *x * self.factor;
+        }
+        (energy * self.factor, s)
+    }
+    #[inline(always)]
+    fn tangent<L: Lane>(&self, strain: &Sym<L>, state: &[L]) -> [Sym<L>; 6] {
+        let mut d = self.law.tangent(strain, state);
+        for x in d.iter_mut().flatten() {
+            *x = *x * self.factor;
+        }
+        d
+    }
+}
+
+/// The mean gradient of one node.
+struct Stencil {
+    /// V_I [m³]
+    volume: f64,
+    /// (node, b_Ib [1/m], share of its mass [kg]), ascending.
+    members: Vec<(u32, Vec3, f64)>,
+}
+
+/// Cells of kind `E` with law `M`, integrated by nodes.
+pub struct Nodal<E, M> {
+    law: M,
+    /// W̃ and α.
+    soft: M,
+    alpha: f64,
+    whole: Solid<E, M>,
+    cells: Solid<E, Share<M>>,
+    /// Nodes of the block: `members[start[i]..start[i + 1]]` is the stencil of node potential `i`.
+    start: Vec<u32>,
+    members: Vec<(u32, Vec3, f64)>,
+    volume: Vec<f64>,
+    patches: Patches,
+    steps: Vec<f64>,
+}
+
+impl<E: Element, M: Material + Clone> Nodal<E, M> {
+    /// `soft` is the law of the stabilisation, `law` itself or one that is [`softened`].
+    pub fn new(law: M, soft: M, connectivity: Vec<u32>, reference: &[Vec3], alpha: f64) -> Self {
+        assert!(M::STATE == 0, "a law that keeps numbers needs a point of its own for them");
+        let share = Share { law: soft.clone(), factor: alpha, density: CELLS_MASS * law.density() };
+        let options = SolidOptions::default();
+        let cells = Solid::new(share, connectivity.clone(), reference, &options);
+        let whole = Solid::new(law.clone(), connectivity.clone(), reference, &options);
+        let stencils = stencils(E::KIND, &connectivity, reference, law.density());
+        let (hard, part) = (law.lame(), soft.lame());
+        let lame = Lame { lambda: hard.lambda - alpha * part.lambda, mu: hard.mu - alpha * part.mu };
+        let mut steps: Vec<f64> =
+            stencils.values().map(|s| 2.0 / frequency_squared(s, lame).sqrt()).collect();
+        steps.extend(cells.stable_steps());
+        let mut block = Nodal {
+            law,
+            soft,
+            alpha,
+            whole,
+            cells,
+            start: vec![0],
+            members: Vec::new(),
+            volume: Vec::new(),
+            patches: Patches::default(),
+            steps,
+        };
+        for stencil in stencils.into_values() {
+            block.members.extend(stencil.members);
+            block.start.push(block.members.len() as u32);
+            block.volume.push(stencil.volume);
+        }
+        let all: Vec<u32> = (0..block.potentials() as u32).collect();
+        block.patches = block.patches_of(&all, reference);
+        block
+    }
+
+    fn nodes(&self) -> usize {
+        self.volume.len()
+    }
+
+    fn stencil(&self, node: usize) -> &[(u32, Vec3, f64)] {
+        &self.members[self.start[node] as usize..self.start[node + 1] as usize]
+    }
+
+    /// Forces of the node potentials of a patch.
+    fn nodes_pass(&self, patches: &Patches, patch: usize, records: &[Record], forces: &mut [Vec3]) -> Pass {
+        let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
+        let mut local = patches.local(patch);
+        for &i in &patches.elements()[patches.range(patch)] {
+            let stencil = self.stencil(i as usize);
+            let (mine, rest) = local.split_at(stencil.len());
+            local = rest;
+            let mut h = [[0.0; 3]; 3];
+            for ((_, b, _), &k) in stencil.iter().zip(mine) {
+                let u = &records[k as usize].0;
+                for r in 0..3 {
+                    for c in 0..3 {
+                        h[r][c] += u[4 + r] * b[c];
+                    }
+                }
+            }
+            let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
+            let (energy, s) = self.law.respond(&strain, &mut []);
+            let (soft, t) = self.soft.respond(&strain, &mut []);
+            let volume = self.volume[i as usize];
+            pass.energy += volume * (energy - self.alpha * soft);
+            let mut stress = s;
+            for k in 0..6 {
+                stress[k] = volume * (s[k] - self.alpha * t[k]);
+            }
+            let stress = full(&stress);
+            let mut p = stress;
+            if !M::SMALL_STRAIN {
+                let mut f = h;
+                for k in 0..3 {
+                    f[k][k] += 1.0;
+                }
+                pass.det_f = pass.det_f.min(crate::math::tensor::det(&f));
+                p = crate::math::tensor::mul(&f, &stress);
+            }
+            for ((_, b, _), &k) in stencil.iter().zip(mine) {
+                let force = &mut forces[k as usize];
+                for r in 0..3 {
+                    force[r] += p[r][0] * b.x + p[r][1] * b.y + p[r][2] * b.z;
+                }
+            }
+        }
+        pass
+    }
+}
+
+/// What cells have added to a stencil so far: gradients are not divided yet.
+#[derive(Default)]
+struct Gathered {
+    volume: f64,
+    members: BTreeMap<u32, (Vec3, f64)>,
+}
+
+/// Mean gradients of all nodes of some cells, by node.
+fn stencils(
+    kind: CellKind,
+    connectivity: &[u32],
+    reference: &[Vec3],
+    density: f64,
+) -> BTreeMap<u32, Stencil> {
+    let count = kind.nodes();
+    let mut all: BTreeMap<u32, Gathered> = BTreeMap::new();
+    for cell in connectivity.chunks_exact(count) {
+        let x: Vec<Vec3> = cell.iter().map(|&n| reference[n as usize]).collect();
+        let whole = shape_functions::measure(kind, &x);
+        let mass = lumped(kind, &x, density);
+        for (a, &node) in cell.iter().enumerate() {
+            let (mut volume, mut gradients) = (0.0, [Vec3::zeros(); 8]);
+            for (xi, weight) in part_points(kind, a) {
+                let j = shape_functions::jacobian(kind, &x, xi);
+                let dv = weight * j.determinant();
+                let inverse = j.try_inverse().unwrap_or_else(Mat3::zeros).transpose();
+                volume += dv;
+                for (g, d) in gradients.iter_mut().zip(shape_functions::gradients(kind, xi)) {
+                    *g += dv * (inverse * d);
+                }
+            }
+            let part = all.entry(node).or_default();
+            part.volume += volume;
+            for (b, &other) in cell.iter().enumerate() {
+                let member = part.members.entry(other).or_default();
+                member.0 += gradients[b];
+                member.1 += (1.0 - CELLS_MASS) * volume / whole * mass[b];
+            }
+        }
+    }
+    let finish = |(node, part): (u32, Gathered)| {
+        let members = part.members.into_iter().map(|(n, (b, m))| (n, b / part.volume, m)).collect();
+        (node, Stencil { volume: part.volume, members })
+    };
+    all.into_iter().map(finish).collect()
+}
+
+/// ∫ρNₐ of a cell [kg].
+fn lumped(kind: CellKind, x: &[Vec3], density: f64) -> [f64; 8] {
+    let mut mass = [0.0; 8];
+    if kind == CellKind::Tet4 {
+        return [0.25 * density * shape_functions::measure(kind, x); 8];
+    }
+    for a in 0..8 {
+        for (xi, weight) in part_points(kind, a) {
+            let dm = density * weight * shape_functions::jacobian(kind, x, xi).determinant();
+            let n = shape_functions::values(kind, xi);
+            mass.iter_mut().zip(n).for_each(|(m, n)| *m += dm * n);
+        }
+    }
+    mass
+}
+
+/// Points and weights of the part of a cell that belongs to its corner `a`. In an octant one point is not enough: the
+/// gradient of a distorted hex is not linear in it.
+fn part_points(kind: CellKind, a: usize) -> Vec<(Vec3, f64)> {
+    if kind == CellKind::Tet4 {
+        return vec![(Vec3::repeat(0.25), 1.0 / 24.0)];
+    }
+    let corner = shape_functions::corner(kind, a);
+    let g = 0.5 / f64::sqrt(3.0);
+    (0..8)
+        .map(|q| {
+            let sign = |j: usize| if (q >> j) & 1 == 1 { g } else { -g };
+            (0.5 * corner + Vec3::new(sign(0), sign(1), sign(2)), 0.125)
+        })
+        .collect()
+}
+
+/// ω² of a node potential.
+fn frequency_squared(stencil: &Stencil, lame: Lame) -> f64 {
+    let g: Mat3 = stencil.members.iter().map(|(_, b, m)| b * b.transpose() / *m).sum();
+    let root_two_mu = (2.0 * lame.mu).sqrt();
+    // D^½ stretches the volumetric part by √(3λ + 2μ), the rest by √(2μ)
+    let more = (3.0 * lame.lambda + 2.0 * lame.mu).max(0.0).sqrt() - root_two_mu;
+    let root = |e: &Mat3| root_two_mu * e + Mat3::from_diagonal_element(more * e.trace() / 3.0);
+    // an orthonormal basis of symmetric tensors
+    let basis = INDEX.map(|(i, j)| {
+        let mut e = Mat3::zeros();
+        e[(i, j)] = if i == j { 1.0 } else { std::f64::consts::FRAC_1_SQRT_2 };
+        e[(j, i)] = e[(i, j)];
+        e
+    });
+    let images = basis.map(|e| {
+        let s = root(&e) * g;
+        root(&(0.5 * (s + s.transpose())))
+    });
+    let a = SMatrix::<f64, 6, 6>::from_fn(|i, j| basis[i].dot(&images[j]));
+    let a = 0.5 * (a + a.transpose());
+    stencil.volume * a.symmetric_eigenvalues().max()
+}
+
+impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
+    fn kind(&self) -> CellKind {
+        E::KIND
+    }
+    fn len(&self) -> usize {
+        self.whole.len()
+    }
+    fn patches(&self) -> &Patches {
+        &self.patches
+    }
+    fn state_per_element(&self) -> usize {
+        0
+    }
+    fn potentials(&self) -> usize {
+        self.nodes() + self.len()
+    }
+
+    fn patches_of(&self, potentials: &[u32], reference: &[Vec3]) -> Patches {
+        let nodes = self.nodes() as u32;
+        let split = potentials.partition_point(|&p| p < nodes);
+        let stencil = |i: u32| self.stencil(i as usize).iter().map(|m| m.0);
+        let mut patches = Patches::of_stencils(&potentials[..split], stencil, reference);
+        let cells: Vec<u32> = potentials[split..].iter().map(|p| p - nodes).collect();
+        patches.append(&self.cells.patches_of(&cells, reference), nodes);
+        patches
+    }
+
+    fn mass_shares(&self, potential: usize, reference: &[Vec3], visit: &mut dyn FnMut(u32, f64)) {
+        match potential.checked_sub(self.nodes()) {
+            Some(cell) => self.cells.mass_shares(cell, reference, visit),
+            None => self.stencil(potential).iter().for_each(|&(n, _, m)| visit(n, m)),
+        }
+    }
+
+    fn small_strain(&self) -> bool {
+        M::SMALL_STRAIN
+    }
+
+    /// The stable step now is not measured.
+    fn force_pass_on(
+        &self,
+        patches: &Patches,
+        patch: usize,
+        positions: Positions,
+        state: PointState,
+        _measure_step: bool,
+        scratch: &mut Scratch,
+        forces: &mut [Vec3],
+    ) -> Pass {
+        let first = patches.elements()[patches.range(patch).start] as usize;
+        if first >= self.nodes() {
+            return self.cells.force_pass_on(patches, patch, positions, state, false, scratch, forces);
+        }
+        let records = &mut scratch.nodes;
+        records.clear();
+        records.extend(patches.nodes(patch).iter().map(|&n| {
+            let u = positions.current[n as usize] - positions.reference[n as usize];
+            Record([0.0, 0.0, 0.0, 0.0, u.x, u.y, u.z, 0.0])
+        }));
+        forces.fill(Vec3::zeros());
+        self.nodes_pass(patches, patch, records, forces)
+    }
+
+    fn smallest_det_f(&self, element: usize, positions: Positions) -> f64 {
+        self.whole.smallest_det_f(element, positions)
+    }
+    /// That of the cell on its own with the whole law.
+    fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]) {
+        self.whole.tangent(element, positions, out);
+    }
+    fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {
+        self.whole.add_lumped_mass(reference, out);
+    }
+    fn consistent_mass(&self, element: usize, reference: &[Vec3], out: &mut [f64]) {
+        self.whole.consistent_mass(element, reference, out);
+    }
+    fn volume(&self, element: usize, reference: &[Vec3]) -> f64 {
+        self.whole.volume(element, reference)
+    }
+    /// Of all potentials.
+    fn stable_steps(&self) -> &[f64] {
+        &self.steps
+    }
+    /// That of the cell's own gradient.
+    fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress)) {
+        self.whole.stress(element, positions, visit);
+    }
+    fn density(&self) -> f64 {
+        self.law.density()
+    }
+    fn bytes(&self) -> usize {
+        self.whole.bytes() + self.cells.bytes() + self.members.len() * 40 + self.patches.bytes()
+    }
+    fn flops(&self) -> u64 {
+        self.cells.flops()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,647 @@
+//! Asynchronous variational integrator with asynchronous collisions (Wolff & Bucher 2013).
+//!
+//! Every element has a time step of its own, every surface node looks for contacts at times of its own, and a contact
+//! is answered at once in closed form. Between kicks a node moves straight on, so a position is kept together with the
+//! tick at which it holds and is moved only when its velocity is about to change.
+//!
+//! ```text
+//! next event in the order of ticks:
+//!   window      books are looked at; nothing else happens
+//!   lead        led supports take up the velocity that brings them to their next place
+//!   kick        x ← x + (t − τ)v   v ← v − h W f(x)            elements of one step together; then loads
+//!   node, edge  x ← x + (t − τ)v   v ← v + W w j               if it is inside something and goes deeper
+//! ```
+//!
+//! | file          | holds                                                         |
+//! |---------------|---------------------------------------------------------------|
+//! | `clock`       | time as a whole number of ticks                               |
+//! | `queue`       | what happens next                                             |
+//! | `steps`       | how long each element may wait                                |
+//! | `groups`      | kicks, and the synchronised state that is looked at           |
+//! | `targets`     | which element a node is in, and through which face it came    |
+//! | `edges`       | edges that have crossed                                       |
+//! | `obstacles`   | nodes behind rigid surfaces                                   |
+//! | `collisions`  | collision kicks and their books                               |
+//! | `simultaneous`| all contacts of one instant at once, to compare with          |
+//!
+//! **Sign.** Gaps are positive when open and normals point out of the target, as everywhere; the paper's g and ν are
+//! the negatives.
+//!
+//! **Phase.** A kick stands for an interval of length h. Here it lies in its middle (equal steps: leapfrog); in the paper
+//! at its start (equal steps: symplectic Euler), which leaves velocities at contacts wrong by O(h).
+//!
+//! **Looking.** What is looked at is a copy in which every node has the position and the velocity of one instant, with
+//! the impulses of the kicks around it given back or anticipated in proportion. It is never written back.
+
+mod clock;
+mod collisions;
+mod edges;
+mod groups;
+mod obstacles;
+mod queue;
+pub mod simultaneous;
+mod steps;
+mod targets;
+
+pub use collisions::{ContactStep, ContactVelocity, Longest};
+pub use groups::Phase;
+pub use steps::Steps;
+
+use super::{Method, Reached, StepError};
+use crate::element::Block;
+use crate::math::Vec3;
+use crate::model::forces::Forces;
+use crate::model::record::{Array, Record, RecordError};
+use crate::model::{Ledger, Model, State};
+use clock::Clock;
+use collisions::{Around, Collisions, Hands};
+use edges::Edges;
+use groups::{Groups, Sums, Synchronised, When};
+use queue::{Event, Kind, Queue, key, kind_and_id};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Windows between two measurements of all energies: a measurement costs as much as a kick of everybody.
+const MEASURE_EVERY: u64 = 32;
+/// Measurements between two looks at how much elements have stiffened, which cost several times as much.
+const STIFFNESS_EVERY: u64 = 4;
+/// A step longer than the stable one by this factor is given up; the stable step is a bound from below.
+const TOO_STIFF: f64 = 1.5;
+/// Events between two looks at the stop.
+const STOP_EVERY: u32 = 256;
+
+/// Switches of the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Share β of the critical step that is used.
+    pub safety: f64,
+    pub steps: Steps,
+    pub phase: Phase,
+    pub contact_step: ContactStep,
+    pub contact_velocity: ContactVelocity,
+    /// Edges touch edges.
+    pub edge_edge: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            safety: 0.5,
+            steps: Steps::Classes,
+            phase: Phase::Centred,
+            contact_step: ContactStep::default(),
+            contact_velocity: ContactVelocity::Synchronised,
+            edge_edge: true,
+        }
+    }
+}
+
+impl Options {
+    /// The scheme as the paper prints it: steps of any length, kicks at the start of their intervals, contacts that see the
+    /// velocities as they are, and a step of contact that follows the speed up to the average critical step.
+    pub fn paper(safety: f64, travel: f64) -> Options {
+        Options {
+            safety,
+            steps: Steps::Free,
+            phase: Phase::Paper,
+            contact_step: ContactStep::Adaptive { travel, longest: Longest::Average(1.0) },
+            contact_velocity: ContactVelocity::Raw,
+            edge_edge: false,
+        }
+    }
+
+    /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does
+    /// with collisions in mid-drift, and what the method is measured against.
+    pub fn synchronous(safety: f64) -> Options {
+        Options {
+            safety,
+            steps: Steps::Synchronous,
+            contact_step: ContactStep::Smallest(1.0),
+            ..Options::default()
+        }
+    }
+}
+
+/// What has been counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Potentials kicked.
+    pub element_kicks: u64,
+    /// Times a node or an edge has looked for contacts, and times it was answered.
+    pub contact_checks: u64,
+    pub collision_kicks: u64,
+}
+
+/// Led nodes that take up their next velocity at the same ticks.
+struct Lead {
+    step: u64,
+    next: u64,
+    /// Places among the held nodes.
+    held: Vec<u32>,
+}
+
+pub struct Asynchronous {
+    options: Options,
+    clock: Clock,
+    groups: Groups,
+    leads: Vec<Lead>,
+    /// Tick at which the position of each node holds.
+    tau: Vec<u64>,
+    now: u64,
+    /// Length of a window and its end [ticks].
+    window: (u64, u64),
+    kicks: Queue,
+    looks: Queue,
+    collisions: Collisions,
+    edges: Edges,
+    /// Work and impulses of kicks and led supports so far.
+    sums: Sums,
+    copy: Synchronised,
+    /// Shortest, mean and longest step of the potentials [s].
+    range: [f64; 3],
+}
+
+impl Asynchronous {
+    /// For use inside the current rayon pool.
+    pub fn new(model: &Model, options: Options) -> Asynchronous {
+        let critical = steps::critical(model);
+        let moves = movable(model);
+        let (tick, chosen) = steps::choose(&critical, &moves, options.safety, options.steps);
+        let groups = Groups::new(model, &chosen);
+        let (local, average) = around(model, &critical, &moves);
+        let clock = Clock { begin: 0.0, tick };
+        let mut by_step: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for (i, held) in model.restraints.held.iter().enumerate().filter(|h| !h.1.led.is_empty()) {
+            if let Some(step) = groups.shortest_step(held.node as usize) {
+                by_step.entry(step).or_default().push(i as u32);
+            }
+        }
+        let leads = by_step.into_iter().map(|(step, held)| Lead { step, next: 0, held }).collect();
+        let (mut count, mut sum, mut ends) = (0, 0, (u64::MAX, 1));
+        for group in groups.list.iter().filter(|g| !g.is_load()) {
+            count += group.potentials;
+            sum += group.potentials * group.step;
+            ends = (ends.0.min(group.step), ends.1.max(group.step));
+        }
+        let mean = if count > 0 { sum as f64 / count as f64 } else { 1.0 };
+        let range = [ends.0.min(ends.1) as f64 * tick, mean * tick, ends.1 as f64 * tick];
+        let around = Around { local: &local, average, smallest: range[0] };
+        let collisions = Collisions::new(model, &options, around, tick);
+        let mut edges = Edges::new(model, &collisions.scene, &collisions.contactors, collisions.size());
+        if !options.edge_edge {
+            edges.list.clear();
+        }
+        Asynchronous {
+            options,
+            clock,
+            leads,
+            collisions,
+            edges,
+            looks: Queue::default(),
+            tau: vec![0; model.reference.len()],
+            now: 0,
+            window: (ends.1, ends.1),
+            kicks: Queue::default(),
+            sums: Sums::default(),
+            copy: Synchronised::new(model),
+            range,
+            groups,
+        }
+    }
+
+    /// Steps of the groups of potentials [s], ascending, and how many potentials each has.
+    pub fn steps(&self) -> Vec<(f64, u64)> {
+        let potentials = self.groups.list.iter().filter(|g| !g.is_load());
+        potentials.map(|g| (self.clock.between(0, g.step), g.potentials)).collect()
+    }
+
+    pub fn counters(&self, ledger: &Ledger) -> Counters {
+        let tally = &self.collisions.tally;
+        let (contact_checks, collision_kicks) = (tally.checks, tally.kicks);
+        Counters { element_kicks: ledger.element_kicks, contact_checks, collision_kicks }
+    }
+
+    /// Time of the last collision kick [s]; zero before the first.
+    pub fn last_contact(&self) -> f64 {
+        self.collisions.tally.last
+    }
+
+    /// Length of a tick [s].
+    pub fn tick(&self) -> f64 {
+        self.clock.tick
+    }
+
+    fn when(&self, tick: u64) -> When {
+        When { tick, phase: self.options.phase, clock: self.clock }
+    }
+
+    /// Puts everything that is due into the queues.
+    fn fill_queues(&mut self) {
+        self.kicks.clear();
+        self.kicks.push((self.window.1, key(Kind::Window, 0)));
+        for (i, lead) in self.leads.iter().enumerate() {
+            self.kicks.push((lead.next, key(Kind::Lead, i as u32)));
+        }
+        for (g, group) in self.groups.list.iter().enumerate() {
+            self.kicks.push((group.next, key(Kind::Kick, g as u32)));
+        }
+        self.looks.clear();
+        for (i, contactor) in self.collisions.contactors.iter().enumerate() {
+            self.looks.push((contactor.next, key(Kind::Node, i as u32)));
+        }
+        for (i, edge) in self.edges.list.iter().enumerate() {
+            self.looks.push((edge.next, key(Kind::Edge, i as u32)));
+        }
+    }
+
+    /// One kick of a group.
+    fn kick(
+        &mut self,
+        g: usize,
+        tick: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<u64, StepError> {
+        let begin = Instant::now();
+        let when = self.when(tick);
+        let sums = self.groups.kick(g, &when, model, state, &mut self.tau);
+        let sums = sums.map_err(|det_f| self.failure(tick, det_f, model, state))?;
+        self.sums.add(&sums);
+        self.collisions.notice_speed(sums.speed_squared, tick);
+        let group = &mut self.groups.list[g];
+        ledger.element_kicks += group.potentials;
+        group.next = tick + group.step;
+        ledger.phases.force += begin.elapsed().as_secs_f64();
+        Ok(group.next)
+    }
+
+    /// Held directions of led nodes: on the way to where they are led by the next time.
+    fn lead(&mut self, i: usize, tick: u64, model: &Model, state: &mut State) -> u64 {
+        let lead = &mut self.leads[i];
+        let next = tick + lead.step;
+        let (time, h) = (self.clock.time(next), self.clock.between(tick, next));
+        for &held in &lead.held {
+            let support = &model.restraints.held[held as usize];
+            let (n, m) = (support.node as usize, model.mass[support.node as usize]);
+            state.x[n] += self.clock.between(self.tau[n], tick) * state.v[n];
+            self.tau[n] = tick;
+            let goal = model.reference[n] + model.restraints.displacement(support, time);
+            let way = goal - state.x[n];
+            let before = state.v[n];
+            state.v[n] = support.free * before + (way - support.free * way) / h;
+            let impulse = m * (state.v[n] - before);
+            let sums = &mut self.sums;
+            sums.external += 0.5 * impulse.dot(&(state.v[n] + before));
+            sums.impulse += impulse;
+            sums.moment += state.x[n].cross(&impulse);
+            self.groups.support[held as usize] += impulse;
+            self.collisions.notice_speed(state.v[n].norm_squared(), tick);
+        }
+        lead.next = next;
+        next
+    }
+
+    /// Which element failed, in words.
+    fn failure(&self, tick: u64, det_f: f64, model: &Model, state: &State) -> StepError {
+        let time = self.clock.time(tick);
+        let at = |i: usize| state.x[i] + self.clock.between(self.tau[i], tick) * state.v[i];
+        let x: Vec<Vec3> = (0..state.x.len()).map(at).collect();
+        let (block, element, found) = Forces::find_failure(model, &x).unwrap_or((0, 0, det_f));
+        let body = model.body_of_block(block).name.clone();
+        if det_f.is_finite() && found.is_finite() {
+            StepError::Inverted { body, element, time, det_f: found }
+        } else {
+            StepError::NotFinite { body, element, time, dt: self.range[2], stable: model.stable_step() }
+        }
+    }
+
+    /// Measures the state of one instant and writes the books that belong to it.
+    fn measure(
+        &mut self,
+        tick: u64,
+        model: &Model,
+        state: &State,
+        stiffness: bool,
+        ledger: &mut Ledger,
+    ) -> Result<(), StepError> {
+        let when = self.when(tick);
+        let Asynchronous { groups, copy, tau, .. } = self;
+        let found = groups.measure(&when, model, state, tau, stiffness, copy);
+        ledger.kinetic = found.kinetic;
+        ledger.strain = found.strain;
+        ledger.hourglass = found.hourglass;
+        let (sums, tally) = (&self.sums, &self.collisions.tally);
+        ledger.external = sums.external + found.sums.external + tally.external;
+        ledger.damping = sums.damping + found.sums.damping;
+        ledger.impulse = sums.impulse + found.sums.impulse + tally.impulse;
+        ledger.moment = sums.moment + found.sums.moment + tally.moment;
+        ledger.friction = tally.friction;
+        ledger.restitution = tally.restitution;
+        ledger.collision_kicks = tally.kicks;
+        if stiffness && found.reserve * TOO_STIFF < 1.0 {
+            return Err(StepError::Stiffened { time: self.clock.time(tick), ratio: 1.0 / found.reserve });
+        }
+        Ok(())
+    }
+
+    /// The end of a window.
+    fn close_window(
+        &mut self,
+        tick: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<u64, StepError> {
+        state.step += 1;
+        self.window.1 = tick + self.window.0;
+        let window = &mut self.collisions.window;
+        ledger.contacts = std::mem::take(&mut window.contacts);
+        ledger.penetration = std::mem::take(&mut window.penetration);
+        ledger.contacts_peak = ledger.contacts_peak.max(ledger.contacts);
+        ledger.penetration_max = ledger.penetration_max.max(ledger.penetration);
+        window.number += 1;
+        if state.step.is_multiple_of(MEASURE_EVERY) {
+            let stiffness = state.step.is_multiple_of(MEASURE_EVERY * STIFFNESS_EVERY);
+            self.measure(tick, model, state, stiffness, ledger)?;
+            ledger.close_step(self.range[1]);
+        }
+        [ledger.dt_min, _, ledger.dt_max] = self.range;
+        ledger.dt_sum = state.step as f64 * self.range[1];
+        Ok(self.window.1)
+    }
+
+    /// Leaves the state at `tick`, all events before it done.
+    fn arrive(
+        &mut self,
+        tick: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<(), StepError> {
+        self.now = tick;
+        state.time = self.clock.time(tick);
+        self.measure(tick, model, state, false, ledger)
+    }
+
+    /// Nodes and edges look for contacts until `end`, or until the next kick.
+    fn look(&mut self, end: u64, kick: Event, model: &Model, state: &mut State, ledger: &mut Ledger) {
+        let begin = Instant::now();
+        loop {
+            let (tick, event) = self.looks.first();
+            if tick >= end || (tick, event) > kick {
+                break;
+            }
+            let when = self.when(tick);
+            let Asynchronous { groups, tau, collisions, edges, .. } = self;
+            let mut hands = Hands { model, groups, state, tau, when };
+            if collisions.is_due(tick) {
+                collisions.refresh(edges, &hands);
+            }
+            collisions.tally.checks += 1;
+            let next = match kind_and_id(event) {
+                (Kind::Edge, id) => edges.look(id as usize, collisions, &mut hands),
+                (_, id) => collisions.look(id as usize, &mut hands),
+            };
+            self.looks.replace_first((next, event));
+        }
+        ledger.phases.search += begin.elapsed().as_secs_f64();
+    }
+
+    fn events(
+        &mut self,
+        end: u64,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<(u64, Reached), (u64, StepError)> {
+        let mut until_look = 0;
+        loop {
+            let (kick, look) = (self.kicks.first(), self.looks.first());
+            let (tick, event) = kick.min(look);
+            if tick >= end {
+                return Ok((end, Reached::Until));
+            }
+            if until_look == 0 {
+                until_look = STOP_EVERY;
+                if stop.load(Ordering::Relaxed) {
+                    return Ok((tick, Reached::Stopped));
+                }
+            }
+            until_look -= 1;
+            let failed = |error| (tick, error);
+            let (kind, id) = kind_and_id(event);
+            let next = match kind {
+                Kind::Window => self.close_window(tick, model, state, ledger).map_err(failed)?,
+                Kind::Lead => self.lead(id as usize, tick, model, state),
+                Kind::Kick => self.kick(id as usize, tick, model, state, ledger).map_err(failed)?,
+                Kind::Node | Kind::Edge => {
+                    self.look(end.min(kick.0.saturating_add(1)), kick, model, state, ledger);
+                    continue;
+                }
+            };
+            self.kicks.replace_first((next, event));
+        }
+    }
+}
+
+/// Shortest critical step around each node, and the average of all potentials that move [s].
+fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec<f64>, f64) {
+    let mut local = vec![f64::INFINITY; model.reference.len()];
+    let (mut sum, mut count) = (0.0, 0);
+    for (b, block) in model.blocks.iter().enumerate() {
+        for (p, (&step, &moves)) in critical[b].iter().zip(&moves[b]).enumerate() {
+            block.mass_shares(p, &model.reference, &mut |n, _| {
+                local[n as usize] = local[n as usize].min(step);
+            });
+            if moves {
+                (sum, count) = (sum + step, count + 1);
+            }
+        }
+    }
+    (local, if count > 0 { sum / f64::from(count) } else { 1.0 })
+}
+
+/// Which potentials have a node that is not fixed.
+fn movable(model: &Model) -> Vec<Vec<bool>> {
+    let mut fixed = vec![false; model.reference.len()];
+    for held in &model.restraints.held {
+        fixed[held.node as usize] = held.led.is_empty() && held.free.iter().all(|x| *x == 0.0);
+    }
+    let of_block = |block: &dyn Block| {
+        (0..block.potentials())
+            .map(|p| {
+                let mut moves = false;
+                block.mass_shares(p, &model.reference, &mut |n, _| moves |= !fixed[n as usize]);
+                moves
+            })
+            .collect()
+    };
+    model.blocks.iter().map(|block| of_block(block.as_ref())).collect()
+}
+
+impl Method for Asynchronous {
+    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        self.clock.begin = state.time;
+        for held in &model.restraints.held {
+            let v = &mut state.v[held.node as usize];
+            *v = held.free * *v + model.restraints.velocity(held, state.time);
+        }
+        for group in &mut self.groups.list {
+            group.next = if self.options.phase == Phase::Centred { group.step / 2 } else { 0 };
+        }
+        self.groups.begin(model, state);
+        self.fill_queues();
+        self.measure(0, model, state, false, ledger)?;
+        ledger.dt = self.range[1];
+        ledger.open();
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        until: f64,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
+        let end = self.clock.at_or_after(until);
+        if end <= self.now {
+            return Ok(Reached::Until);
+        }
+        match self.events(end, model, state, ledger, stop) {
+            Ok((tick, reached)) => {
+                self.arrive(tick, model, state, ledger)?;
+                Ok(reached)
+            }
+            Err((tick, error)) => {
+                self.now = tick;
+                state.time = self.clock.time(tick);
+                Err(error)
+            }
+        }
+    }
+
+    fn next_step(&self) -> f64 {
+        self.range[0]
+    }
+
+    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
+        out.clone_from(state);
+        if self.copy.tick == self.now {
+            out.x.copy_from_slice(&self.copy.x);
+            out.v.copy_from_slice(&self.copy.v);
+        } else {
+            // after a failure there is no good synchronised velocity
+            for (i, x) in out.x.iter_mut().enumerate() {
+                *x += self.clock.between(self.tau[i], self.now) * state.v[i];
+            }
+        }
+    }
+
+    fn support_impulse(&self, held: usize) -> Vec3 {
+        self.groups.support[held] + self.copy.support[held]
+    }
+
+    fn contact_impulse(&self) -> &[Vec3] {
+        &self.collisions.received
+    }
+
+    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
+        let key = [a.min(b), a.max(b)];
+        let between = &self.collisions.between;
+        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
+        if a <= b { on_first } else { -on_first }
+    }
+
+    fn save(&self, record: &mut Record) {
+        self.collisions.save(record);
+        let name = |what: &str| format!("asynchronous.{what}");
+        record.numbers(&name("clock"), &[self.clock.begin, self.clock.tick]);
+        record.counts(&name("counts"), &[self.now, self.window.1]);
+        record.counts(&name("tau"), &self.tau);
+        let next: Vec<u64> = (self.groups.list.iter().map(|g| g.next))
+            .chain(self.leads.iter().map(|l| l.next))
+            .chain(self.edges.list.iter().map(|e| e.next))
+            .collect();
+        record.counts(&name("next"), &next);
+        let forces: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.force).copied().collect();
+        record.vectors(&name("force"), &forces);
+        let last: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.last).copied().collect();
+        record.vectors(&name("last"), &last);
+        record.vectors(&name("support"), &self.groups.support);
+        let sums = &self.sums;
+        record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
+        record.vectors(&name("impulse"), &[sums.impulse, sums.moment]);
+        record.vectors(&name("copy.x"), &self.copy.x);
+        record.vectors(&name("copy.v"), &self.copy.v);
+        record.vectors(&name("copy.support"), &self.copy.support);
+    }
+
+    fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
+        let name = |what: &str| format!("asynchronous.{what}");
+        let mut clock = [0.0; 2];
+        record.read_numbers(&name("clock"), &mut clock)?;
+        [self.clock.begin, self.clock.tick] = clock;
+        [self.now, self.window.1] = record.read_counts(&name("counts"))?;
+        read_counts(record, &name("tau"), &mut self.tau)?;
+        let mut next = vec![0; self.groups.list.len() + self.leads.len() + self.edges.list.len()];
+        read_counts(record, &name("next"), &mut next)?;
+        let (of_groups, rest) = next.split_at(self.groups.list.len());
+        let (of_leads, of_edges) = rest.split_at(self.leads.len());
+        self.edges.list.iter_mut().zip(of_edges).for_each(|(e, next)| e.next = *next);
+        self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
+        self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
+        read_split(record, &name("force"), self.groups.list.iter_mut().map(|g| &mut g.force))?;
+        read_split(record, &name("last"), self.groups.list.iter_mut().map(|g| &mut g.last))?;
+        record.read_vectors(&name("support"), &mut self.groups.support)?;
+        let (mut numbers, mut vectors) = ([0.0; 3], [Vec3::zeros(); 2]);
+        record.read_numbers(&name("sums"), &mut numbers)?;
+        record.read_vectors(&name("impulse"), &mut vectors)?;
+        let [external, damping, speed_squared] = numbers;
+        let [impulse, moment] = vectors;
+        self.sums = Sums { external, damping, impulse, moment, speed_squared };
+        record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
+        record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
+        record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
+        self.copy.tick = self.now;
+        self.collisions.restore(record)?;
+        self.fill_queues();
+        Ok(())
+    }
+}
+
+/// One array into several, one after the other.
+fn read_split<'a>(
+    record: &Record,
+    name: &str,
+    to: impl Iterator<Item = &'a mut Vec<Vec3>>,
+) -> Result<(), RecordError> {
+    let to: Vec<&mut Vec<Vec3>> = to.collect();
+    let mut all = vec![Vec3::zeros(); to.iter().map(|t| t.len()).sum()];
+    record.read_vectors(name, &mut all)?;
+    let mut rest = &all[..];
+    for to in to {
+        let (mine, after) = rest.split_at(to.len());
+        to.copy_from_slice(mine);
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Counts of a given number.
+fn read_counts(record: &Record, name: &str, to: &mut [u64]) -> Result<(), RecordError> {
+    match record.arrays.get(name) {
+        Some(Array::Counts(from)) if from.len() == to.len() => {
+            to.copy_from_slice(from);
+            Ok(())
+        }
+        Some(Array::Counts(from)) => {
+            Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() })
+        }
+        _ => Err(RecordError::Missing(name.into())),
+    }
+}

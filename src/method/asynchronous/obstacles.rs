@@ -1,0 +1,161 @@
+//! Rigid obstacles: a surface node that has got behind a plane, a polyline or a mesh bounces off.
+//!
+//! A node is measured against the nearest facet around it, with the angle-weighted normals of the search room, and counts
+//! as inside down to half the facet's size; a plane has no far side. The obstacle has the velocity of its pose at the
+//! point of contact. Nodes and edges of an obstacle do not look for the faces of bodies: where it is finer than they are,
+//! it may enter between their nodes.
+
+use super::collisions::Motion;
+use crate::contact::cells::Cells;
+use crate::contact::obstacle::Pose;
+use crate::contact::octree::Aabb;
+use crate::contact::pair::{Outer, Pair};
+use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::search::NodeSearch;
+use crate::contact::touch::{Features, Places, Touching};
+use crate::math::Vec3;
+use crate::model::Model;
+use crate::model::contact::ObstacleShape;
+
+/// Share of a facet's size down to which a node is inside.
+const DEEPEST: f64 = 0.5;
+
+pub struct Obstacles {
+    /// (obstacle, point, unit normal) as drawn.
+    planes: Vec<(usize, Vec3, Vec3)>,
+    /// Facets of all others, and boxes that reach as deep as nodes are looked for.
+    facets: Vec<u32>,
+    cells: Cells,
+    /// All nodes of the scene; those of the model are filled in where they are asked for.
+    x: Vec<Vec3>,
+    drawn: Vec<Vec3>,
+    poses: Vec<Pose>,
+    /// Tick for which all this holds; for ever if nothing moves.
+    placed: Option<u64>,
+    moving: bool,
+    /// Room around boxes [m].
+    room: f64,
+    found: Vec<u32>,
+}
+
+impl Obstacles {
+    pub fn new(model: &Model, scene: &Scene, size: f64) -> Obstacles {
+        let obstacles = &model.contact.obstacles;
+        let planes = obstacles.iter().enumerate().filter_map(|(i, o)| match o.shape {
+            ObstacleShape::Plane { point, normal } => Some((i, point, normal.normalize())),
+            _ => None,
+        });
+        let rigid = |f: &u32| {
+            let facet = &scene.facets[*f as usize];
+            facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid
+        };
+        let drawn = model.contact.obstacle_nodes();
+        let mut x = model.reference.clone();
+        x.extend(&drawn);
+        Obstacles {
+            planes: planes.collect(),
+            facets: (0..scene.facets.len() as u32).filter(rigid).collect(),
+            cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
+            x,
+            drawn,
+            poses: Vec::with_capacity(obstacles.len()),
+            placed: None,
+            moving: !obstacles.iter().all(|o| o.at_rest()),
+            room: 0.1 * size,
+            found: Vec::with_capacity(64),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.planes.is_empty() && self.facets.is_empty()
+    }
+
+    /// Brings obstacles, and the boxes of their facets, to where they are now.
+    fn place(&mut self, model: &Model, scene: &Scene, motion: &Motion) {
+        let tick = motion.when.tick;
+        if self.placed.is_some_and(|placed| !self.moving || placed == tick) {
+            return;
+        }
+        self.placed = Some(tick);
+        let time = motion.when.clock.time(tick);
+        self.poses.clear();
+        self.poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
+        let nodes = model.reference.len();
+        model.contact.place(time, &self.drawn, &mut self.x[nodes..]);
+        self.cells.set_margin(self.room);
+        for (i, &f) in self.facets.iter().enumerate() {
+            let mut tight = Aabb::EMPTY;
+            for &n in scene.facets[f as usize].corners() {
+                let p = self.x[n as usize];
+                tight.add(&[p.x, p.y, p.z]);
+            }
+            let deep = tight.grown(DEEPEST * scene.facet_size[f as usize]);
+            self.cells.move_box(i as u32, deep.lo, deep.hi);
+        }
+    }
+
+    /// Contacts of a node at `y`, handed to `visit` with the obstacle's body; the node is point zero of the pair.
+    pub fn find(
+        &mut self,
+        node: u32,
+        y: &Vec3,
+        model: &Model,
+        scene: &Scene,
+        motion: &Motion,
+        mut visit: impl FnMut(u32, Pair),
+    ) {
+        self.place(model, scene, motion);
+        let soft = model.bodies.len();
+        for (p, &(obstacle, point, normal)) in self.planes.iter().enumerate() {
+            let pose = &self.poses[obstacle];
+            let n = pose.turn * normal;
+            let depth = n.dot(&(pose.place(&point) - y));
+            if depth >= 0.0 {
+                let foot = y + depth * n;
+                let outer = Outer { position: foot, velocity: pose.velocity_at(&foot) };
+                visit((soft + obstacle) as u32, Pair::node_obstacle(0, p as u32, outer, n).with_gap(-depth));
+            }
+        }
+        if self.facets.is_empty() {
+            return;
+        }
+        self.x[node as usize] = *y;
+        let mut found = std::mem::take(&mut self.found);
+        self.cells.query(&[y.x, y.y, y.z], 0.0, &mut found);
+        // of each obstacle the nearest facet
+        let at = Places { scene, x: &self.x, poses: &self.poses };
+        let mut nearest: Option<(u32, u32, Pair)> = None;
+        for &i in &found {
+            let face = self.facets[i as usize];
+            let body = scene.facets[face as usize].body;
+            let features = Features::NodeFace { node, face, side: 1.0, through: false };
+            let touching = Touching {
+                features,
+                bodies: [scene.node_body[node as usize], body],
+                time: 1.0,
+                crossing: None,
+            };
+            let Some(pair) = touching.pair(&at) else { continue };
+            if let Some(best) = nearest.filter(|best| best.0 == body) {
+                if best.2.gap.abs() <= pair.gap.abs() {
+                    continue;
+                }
+            } else if let Some((body, face, pair)) = nearest {
+                tell(scene, body, face, &pair, &mut visit);
+            }
+            nearest = Some((body, face, pair));
+        }
+        if let Some((body, face, pair)) = nearest {
+            tell(scene, body, face, &pair, &mut visit);
+        }
+        self.found = found;
+    }
+}
+
+/// Hands on a pair that overlaps, its node counted as zero.
+fn tell(scene: &Scene, body: u32, face: u32, pair: &Pair, visit: &mut impl FnMut(u32, Pair)) {
+    let inside = pair.gap <= 0.0 && -pair.gap <= DEEPEST * scene.facet_size[face as usize];
+    if let Some(outer) = pair.outer.filter(|_| inside) {
+        visit(body, Pair::node_obstacle(0, face, outer, pair.normal).with_gap(pair.gap));
+    }
+}

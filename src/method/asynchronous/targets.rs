@@ -1,0 +1,341 @@
+//! Which element is a node in, and through which face did it come?
+//!
+//! Targets are the elements that own a face of the boundary. A node is inside where the inverse map of the element says
+//! so; the point of the element at the same place has the velocity `Σ N_B v_B`, and an impulse between the two keeps
+//! angular momentum exactly because both are the same point of space.
+//!
+//! **The face.** Of the boundary faces of the element only those count that look against the node's own normal. Outside of
+//! one of them the node is outside; else it belongs to the nearest, unless that is more than half the element away. If that
+//! one opens there is no contact: another face would be the far side of a bar.
+//!
+//! **Normals** point out of the target. Bodies of small strain have the normals of their reference shape.
+
+use super::collisions::Motion;
+use crate::contact::scene::{FacetKind, Lists, Scene};
+use crate::math::Vec3;
+use crate::mesh::CellKind;
+use crate::mesh::shape_functions;
+use crate::mesh::surface::Surface;
+use crate::model::Model;
+
+/// A face counts if its normal is against that of the node by more than this.
+const AGAINST: f64 = -0.25;
+/// How far beside an element a node may be and still be in it, in reference coordinates: where cross-sections are equal,
+/// nodes run along edges. It acts along the face only.
+const BESIDE: f64 = 0.05;
+/// Outside by less than this share of the element's size is round-off.
+const ON_FACE: f64 = 1e-12;
+/// The inverse map must be as exact as that, relative to the element's size: angular momentum hangs on it.
+const MISSED: f64 = 1e-11;
+/// Share of the element's thickness behind a face beyond which a node is not that face's.
+const DEEPEST: f64 = 0.5;
+/// Faces as near as this to the nearest one are equally near.
+const TIE: f64 = 0.01;
+
+/// One element that can be touched.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub nodes: [u32; 8],
+    pub kind: CellKind,
+    pub body: u32,
+    /// Which of its sides belong to the boundary, one bit each.
+    sides: u8,
+    /// Normals are those of the reference shape.
+    still: bool,
+    /// Longest distance from its first node in the reference shape [m].
+    pub size: f64,
+}
+
+impl Target {
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes[..self.kind.nodes()]
+    }
+}
+
+/// A node in an element.
+#[derive(Clone, Copy, Debug)]
+pub struct Inside {
+    /// Shape functions of the element at the node.
+    pub weights: [f64; 8],
+    /// Faces it may have come through, the nearest first: side, depth [m], outward normal. More than one only if they are
+    /// equally near.
+    pub faces: [(u8, f64, Vec3); 3],
+    pub count: usize,
+}
+
+/// All targets of a model, and the normals of its nodes.
+pub struct Targets {
+    pub list: Vec<Target>,
+    /// Targets a node never touches though it is of their body: around its own elements.
+    ring: Lists,
+    /// Normals of nodes in the reference shape.
+    reference_normal: Vec<Vec3>,
+    /// By body: small strains.
+    still: Vec<bool>,
+}
+
+impl Targets {
+    pub fn new(model: &Model, scene: &Scene) -> Targets {
+        let mut list = Vec::new();
+        let mut ring = Vec::new();
+        let mut still = Vec::new();
+        for (b, body) in model.bodies.iter().enumerate() {
+            let small = model.blocks[body.blocks.clone()].iter().all(|block| block.small_strain());
+            still.push(small);
+            let first = body.nodes.start as u32;
+            let surface = Surface::of(&body.mesh);
+            let from = list.len();
+            // facets stand in the order of their sides, so those of one cell are together
+            for facets in
+                surface.facets.chunk_by(|p, q| (p.side.cells, p.side.cell) == (q.side.cells, q.side.cell))
+            {
+                let side = facets[0].side;
+                let cells = &body.mesh.cells[side.cells as usize];
+                let cell = cells.cell(side.cell as usize);
+                let mut nodes = [first + cell[0]; 8];
+                nodes.iter_mut().zip(cell).for_each(|(to, k)| *to = first + k);
+                let at = |k: usize| model.reference[nodes[k] as usize];
+                list.push(Target {
+                    nodes,
+                    kind: cells.kind,
+                    body: b as u32,
+                    sides: facets.iter().fold(0, |bits, f| bits | 1 << f.side.side),
+                    still: small,
+                    size: (1..cell.len()).map(|k| (at(k) - at(0)).norm()).fold(0.0, f64::max),
+                });
+            }
+            if scene.bodies[b].attributes.self_contact {
+                ring_of(model, b, &list, from, &mut ring);
+            }
+        }
+        let nodes = model.reference.len();
+        let reference =
+            |n: u32| if (n as usize) < nodes { model.reference[n as usize] } else { Vec3::zeros() };
+        let reference_normal = (0..nodes as u32).map(|n| normal_of(scene, n, reference)).collect();
+        Targets { list, ring: Lists::of(nodes, ring), reference_normal, still }
+    }
+
+    /// Is this target among the elements around the node's own?
+    pub fn is_around(&self, node: u32, target: u32) -> bool {
+        self.ring.of_owner(node).binary_search(&target).is_ok()
+    }
+
+    /// Outward normal of a surface node now.
+    pub fn node_normal(&self, scene: &Scene, node: u32, motion: &Motion) -> Vec3 {
+        if self.still[scene.node_body[node as usize] as usize] {
+            return self.reference_normal[node as usize];
+        }
+        normal_of(scene, node, |n| motion.at(n))
+    }
+
+    /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last
+    /// seen in it.
+    pub fn find(
+        &self,
+        target: &Target,
+        y: &Vec3,
+        normal: impl FnOnce() -> Vec3,
+        known: Option<u8>,
+        model: &Model,
+        motion: &Motion,
+    ) -> Option<Inside> {
+        let count = target.kind.nodes();
+        let mut x = [Vec3::zeros(); 8];
+        let (mut lo, mut hi) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+        for (x, &n) in x.iter_mut().zip(target.nodes()) {
+            *x = motion.at(n);
+            lo = lo.inf(x);
+            hi = hi.sup(x);
+        }
+        let slack = BESIDE * (hi - lo).amax();
+        let dimension = target.kind.dimension();
+        if (0..dimension).any(|k| y[k] < lo[k] - slack || y[k] > hi[k] + slack) {
+            return None;
+        }
+        let x = &x[..count];
+        let xi = shape_functions::inverse(target.kind, x, *y)?;
+        if !shape_functions::contains(target.kind, xi, BESIDE) {
+            return None;
+        }
+        let mut missed = y - shape_functions::position(target.kind, x, xi);
+        missed.rows_mut(dimension, 3 - dimension).fill(0.0);
+        let exact = missed.norm() <= MISSED * target.size;
+        if !exact || shape_functions::jacobian(target.kind, x, xi).determinant() <= 0.0 {
+            return None;
+        }
+        let normal = normal();
+        let mut found: [(u8, f64, f64, Vec3); 6] = [(0, 0.0, 0.0, Vec3::zeros()); 6];
+        let mut faces = 0;
+        for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
+            let (on, behind, now) = face_point(target.kind, x, xi, side);
+            let n = if target.still {
+                let mut reference = [Vec3::zeros(); 8];
+                reference
+                    .iter_mut()
+                    .zip(target.nodes())
+                    .for_each(|(to, &k)| *to = model.reference[k as usize]);
+                face_point(target.kind, &reference[..count], xi, side).2
+            } else {
+                now
+            };
+            if normal.dot(&n) >= AGAINST {
+                continue;
+            }
+            let depth = -n.dot(&(y - on));
+            if depth < -ON_FACE * target.size {
+                return None;
+            }
+            found[faces] = (side as u8, depth, n.dot(&(on - behind)), n);
+            faces += 1;
+        }
+        let found = &found[..faces];
+        let mut nearest = found.iter().min_by(|p, q| p.1.total_cmp(&q.1))?;
+        if let Some(kept) = known.and_then(|side| found.iter().find(|f| f.0 == side)) {
+            nearest = kept;
+        }
+        if nearest.1 > DEEPEST * nearest.2 {
+            return None;
+        }
+        let mut inside = Inside {
+            weights: shape_functions::values(target.kind, xi),
+            faces: [(nearest.0, nearest.1, nearest.3); 3],
+            count: 1,
+        };
+        if known != Some(nearest.0) {
+            for f in found.iter().filter(|f| f.0 != nearest.0) {
+                if f.1 <= nearest.1 * (1.0 + TIE) && inside.count < 3 {
+                    inside.faces[inside.count] = (f.0, f.1, f.3);
+                    inside.count += 1;
+                }
+            }
+        }
+        Some(inside)
+    }
+}
+
+/// Pairs (node, target) of a body that may touch itself: targets that share a node with an element of the node.
+fn ring_of(model: &Model, body: usize, list: &[Target], from: usize, pairs: &mut Vec<(u32, u32)>) {
+    let body = &model.bodies[body];
+    let first = body.nodes.start as u32;
+    let mut targets_of = vec![Vec::new(); body.nodes.len()];
+    for (i, target) in list.iter().enumerate().skip(from) {
+        target.nodes().iter().for_each(|n| targets_of[(n - first) as usize].push(i as u32));
+    }
+    for cells in &body.mesh.cells {
+        for cell in cells.nodes.chunks_exact(cells.kind.nodes()) {
+            for &node in cell {
+                for &other in cell {
+                    pairs.extend(targets_of[other as usize].iter().map(|&t| (first + node, t)));
+                }
+            }
+        }
+    }
+}
+
+/// Of a side: its point at the reference coordinates `xi` but for the one across it, the point of the opposite side behind
+/// it, and the outward normal there.
+fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3, Vec3) {
+    let corners = kind.sides()[side];
+    let corner = |k: usize| x[corners[k] as usize];
+    match kind {
+        CellKind::Tri3 | CellKind::Tet4 => {
+            // flat: any point of it does; behind it is the node it does not have
+            let opposite = (0..kind.nodes()).find(|k| !corners.contains(&(*k as u8))).unwrap_or(0);
+            let n = match kind {
+                CellKind::Tri3 => across(&(corner(1) - corner(0))),
+                _ => (corner(1) - corner(0)).cross(&(corner(2) - corner(0))).normalize(),
+            };
+            (corner(0), x[opposite], n)
+        }
+        _ => {
+            let (axis, sign) = axis_of(kind, side);
+            let (mut on, mut behind) = (xi, xi);
+            on[axis] = sign;
+            behind[axis] = -sign;
+            let n = match kind {
+                CellKind::Bar2 => Vec3::new(sign, 0.0, 0.0),
+                CellKind::Quad4 => across(&(corner(1) - corner(0))),
+                _ => {
+                    let j = shape_functions::jacobian(kind, x, on);
+                    sign * j.column((axis + 1) % 3).cross(&j.column((axis + 2) % 3)).normalize()
+                }
+            };
+            (shape_functions::position(kind, x, on), shape_functions::position(kind, x, behind), n)
+        }
+    }
+}
+
+/// The normal of a segment in the plane: its direction turned by −90°.
+fn across(t: &Vec3) -> Vec3 {
+    Vec3::new(t.y, -t.x, 0.0).normalize()
+}
+
+/// The reference coordinate that is constant on a side, and its value there.
+fn axis_of(kind: CellKind, side: usize) -> (usize, f64) {
+    match (kind, side) {
+        (CellKind::Hex8, _) => [(2, -1.0), (2, 1.0), (1, -1.0), (0, 1.0), (1, 1.0), (0, -1.0)][side],
+        (CellKind::Quad4, _) => [(1, -1.0), (0, 1.0), (1, 1.0), (0, -1.0)][side],
+        _ => (0, if side == 0 { -1.0 } else { 1.0 }),
+    }
+}
+
+/// Outward normal of a node: those of the facets around it, weighted by their angles; zero for a node of no facet.
+fn normal_of(scene: &Scene, node: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
+    let mut sum = Vec3::zeros();
+    for &f in scene.node_facets.of_owner(node) {
+        let facet = &scene.facets[f as usize];
+        let corners = facet.corners();
+        match facet.kind {
+            FacetKind::Plane => {}
+            FacetKind::Point => sum += (at(facet.nodes[0]) - at(facet.nodes[1])).normalize(),
+            FacetKind::Segment => sum += across(&(at(corners[1]) - at(corners[0]))),
+            FacetKind::Triangle | FacetKind::Quad => {
+                let n = corners.len();
+                let k = corners.iter().position(|&c| c == node).unwrap_or(0);
+                let here = at(node);
+                let (next, last) = (at(corners[(k + 1) % n]) - here, at(corners[(k + n - 1) % n]) - here);
+                let cross = next.cross(&last);
+                let area = cross.norm();
+                if area > 0.0 {
+                    sum += (area.atan2(next.dot(&last)) / area) * cross;
+                }
+            }
+        }
+    }
+    let length = sum.norm();
+    if length > 0.0 { sum / length } else { sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The normal and depth of every side of a brick, seen from a point inside.
+    #[test]
+    fn faces_of_cells_are_where_their_numbers_say() {
+        let kinds = [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Hex8];
+        for kind in kinds {
+            let stretch = Vec3::new(2.0, 3.0, 4.0);
+            let x: Vec<Vec3> =
+                (0..kind.nodes()).map(|a| shape_functions::corner(kind, a).component_mul(&stretch)).collect();
+            let xi = match kind {
+                CellKind::Tri3 => Vec3::new(0.2, 0.3, 0.0),
+                CellKind::Tet4 => Vec3::new(0.2, 0.3, 0.1),
+                CellKind::Bar2 => Vec3::new(0.2, 0.0, 0.0),
+                CellKind::Quad4 => Vec3::new(0.2, 0.3, 0.0),
+                CellKind::Hex8 => Vec3::new(0.2, 0.3, 0.1),
+            };
+            let y = shape_functions::position(kind, &x, xi);
+            for (s, corners) in kind.sides().iter().enumerate() {
+                let (on, behind, n) = face_point(kind, &x, xi, s);
+                assert!((n.norm() - 1.0).abs() < 1e-15);
+                let depth = -n.dot(&(y - on));
+                assert!(depth > 0.0 && depth < n.dot(&(on - behind)), "{kind:?} {s}");
+                // all corners of the side lie in the plane of its point
+                for &c in corners.iter() {
+                    assert!(n.dot(&(x[c as usize] - on)).abs() < 1e-14, "{kind:?} {s}");
+                }
+            }
+        }
+    }
+}
