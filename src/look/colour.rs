@@ -99,6 +99,15 @@ impl Theme {
         }
     }
 
+    /// Rigid obstacles: nearer to the paper than any colour of a body.
+    pub fn rigid(self) -> Rgba {
+        match self {
+            Theme::Light => Rgba::rgb(218, 221, 225),
+            Theme::Dark => Rgba::rgb(92, 99, 110),
+            Theme::Transparent => Rgba::rgb(190, 194, 200),
+        }
+    }
+
     /// Grid lines.
     pub fn grid(self) -> Rgba {
         match self {

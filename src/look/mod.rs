@@ -10,6 +10,7 @@
 //! | `words` | a run in a few lines of text |
 //! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
 //! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
+//! | `obstacle` | rigid walls and tools: grey, and never in the way |
 //! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
 
 mod axis;
@@ -20,6 +21,7 @@ pub mod draw;
 pub mod folder;
 mod font;
 pub mod image;
+mod obstacle;
 mod overlay;
 pub mod plot;
 mod raster;

@@ -28,12 +28,16 @@ pub struct ScreenTriangle {
     /// Place in the table of colours, 0 … 1.
     pub values: [f32; 3],
     pub lines: [Line; 3],
+    /// Drawn in the colour of obstacles.
+    pub rigid: bool,
 }
 
 /// How surfaces look.
 pub struct Look {
     /// Linear colours over 0 … 1.
     pub colours: Vec<[f32; 3]>,
+    /// Linear colour of obstacles.
+    pub rigid: [f32; 3],
     /// The model's up in view coordinates.
     pub up: [f32; 3],
     /// Pixels that a line is wide, relative to a picture 1000 pixels high.
@@ -300,6 +304,8 @@ const FILL: ([f32; 3], f32) = ([0.78, 0.10, 0.618], 0.20);
 const AMBIENT: f32 = 0.36;
 const SKY: f32 = 0.16;
 const GLOSS: f32 = 0.05;
+/// Share of the contrast between light and shade that obstacles show.
+const RIGID_CONTRAST: f32 = 0.4;
 
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -325,10 +331,15 @@ fn shade(t: &ScreenTriangle, setup: &Setup, x: f32, y: f32, look: &Look) -> ([f3
     let flip = if n[2] < 0.0 { -1.0 / length } else { 1.0 / length };
     n.iter_mut().for_each(|c| *c *= flip);
 
-    let value = w[0] * t.values[0] + w[1] * t.values[1] + w[2] * t.values[2];
-    let last = look.colours.len() - 1;
-    let mut colour = look.colours[((value.clamp(0.0, 1.0) * last as f32 + 0.5) as usize).min(last)];
+    let mut colour = look.rigid;
+    if !t.rigid {
+        let value = w[0] * t.values[0] + w[1] * t.values[1] + w[2] * t.values[2];
+        let last = look.colours.len() - 1;
+        colour = look.colours[((value.clamp(0.0, 1.0) * last as f32 + 0.5) as usize).min(last)];
+    }
+    // Obstacles are lit mildly: a wall in the shade would outweigh the bodies before it, a bright floor melt into the paper.
     let light = light_on(n, look.up);
+    let light = if t.rigid { 1.0 + RIGID_CONTRAST * (light - 1.0) } else { light };
     // Half-way vector between the key lamp and the viewer.
     let half = [KEY.0[0] / 1.852, KEY.0[1] / 1.852, (KEY.0[2] + 1.0) / 1.852];
     let gloss = GLOSS * dot(n, half).max(0.0).powi(24);
@@ -454,11 +465,19 @@ mod tests {
     use super::*;
 
     fn plain() -> Look {
-        Look { colours: vec![[0.5; 3]; 2], up: [0.0, 1.0, 0.0], pen: 1.0, edges: false, shade: 0.0 }
+        Look {
+            colours: vec![[0.5; 3]; 2],
+            rigid: [0.5; 3],
+            up: [0.0, 1.0, 0.0],
+            pen: 1.0,
+            edges: false,
+            shade: 0.0,
+        }
     }
 
     fn triangle(at: [[f32; 3]; 3]) -> ScreenTriangle {
-        ScreenTriangle { at, normals: [[0.0, 0.0, 1.0]; 3], values: [0.0; 3], lines: [Line::None; 3] }
+        let normals = [[0.0, 0.0, 1.0]; 3];
+        ScreenTriangle { at, normals, values: [0.0; 3], lines: [Line::None; 3], rigid: false }
     }
 
     #[test]

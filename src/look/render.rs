@@ -6,6 +6,7 @@
 use super::camera::{Camera, View};
 use super::colour::{BODIES, Encoder, Map, Theme};
 use super::image::{Animation, Image};
+use super::obstacle::{Bounds, Plane, Room, Window};
 use super::overlay::{self, Furniture, Legend};
 use super::raster::{self, Look, ScreenTriangle};
 use super::scene::{Cut, Line, Scene, Shown, Skin, Strip};
@@ -15,6 +16,7 @@ use crate::mesh::CellKind;
 use crate::output::pvd::Series;
 use crate::output::vtu::{FrameData, name, read_vtu_fields};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Which frames.
@@ -172,9 +174,9 @@ struct Show<'a> {
     chosen: Vec<usize>,
     field: ColourBy,
     camera: Camera,
-    /// Box of all frames in view coordinates.
-    lo: [f64; 2],
-    hi: [f64; 2],
+    /// What all frames show, in view coordinates and in space.
+    window: Window,
+    room: Room,
     range: (f64, f64),
     bodies: usize,
     cells: Vec<(CellKind, Vec<u32>)>,
@@ -185,8 +187,13 @@ struct Show<'a> {
 
 /// What one frame adds to the shared part.
 struct Survey {
-    lo: [f64; 2],
-    hi: [f64; 2],
+    /// Of the bodies, in view coordinates and in space.
+    window: Window,
+    bodies: Bounds,
+    /// Of rigid meshes, likewise.
+    mesh_window: Window,
+    meshes: Bounds,
+    planes: Vec<Plane>,
     largest: f64,
 }
 
@@ -220,7 +227,7 @@ impl<'a> Show<'a> {
         });
         let camera = Camera::new(view);
         let bodies = match first.cell_field(name::BODY) {
-            Some(f) => f.values.iter().fold(0.0_f64, |a, &b| a.max(b)) as usize + 1,
+            Some(f) => skin.of_bodies(&f.values).fold(0.0_f64, f64::max) as usize + 1,
             None => 1,
         };
         let mut show = Show {
@@ -228,8 +235,8 @@ impl<'a> Show<'a> {
             chosen,
             field,
             camera,
-            lo: [f64::MAX; 2],
-            hi: [f64::MIN; 2],
+            window: Window::empty(),
+            room: Room::new(&Bounds::empty(), &Bounds::empty(), std::iter::empty(), camera.towards),
             range: (0.0, 0.0),
             bodies,
             cells: first.cells.clone(),
@@ -247,17 +254,23 @@ impl<'a> Show<'a> {
                 }
             })
             .collect::<Result<Vec<_>, LookError>>()?;
-        let mut largest = 0.0_f64;
-        for s in surveys {
-            for k in 0..2 {
-                show.lo[k] = show.lo[k].min(s.lo[k]);
-                show.hi[k] = show.hi[k].max(s.hi[k]);
-            }
+        let (mut bodies, mut meshes) = (Bounds::empty(), Bounds::empty());
+        let (mut mesh_window, mut largest) = (Window::empty(), 0.0_f64);
+        for s in &surveys {
+            bodies.unite(&s.bodies);
+            meshes.unite(&s.meshes);
+            show.window.unite(&s.window);
+            mesh_window.unite(&s.mesh_window);
             largest = largest.max(s.largest);
         }
-        if show.lo[0] > show.hi[0] {
+        if show.window.is_empty() {
             return Err(LookError::Nothing(format!("`{}` shows nothing: it has no cells", path.display())));
         }
+        show.room = Room::new(&bodies, &meshes, surveys.iter().flat_map(|s| &s.planes), camera.towards);
+        for s in &surveys {
+            show.window.unite(&show.room.window_of(&s.planes, show.skin.dimension, &camera));
+        }
+        show.window.unite(&show.room.window_of_meshes(&meshes, mesh_window, &camera));
         show.range = options.range.unwrap_or((0.0, if largest > 0.0 { largest } else { 1.0 }));
         show.only = (show.chosen.len() == 1).then_some(first);
         Ok(show)
@@ -265,31 +278,46 @@ impl<'a> Show<'a> {
 
     fn read(&self, i: usize) -> Result<(PathBuf, FrameData), LookError> {
         let path = self.series.path(&self.series.entries()[self.chosen[i]]);
-        let frame = read_vtu_fields(&path, |n| n == name::DISPLACEMENT || self.field.sources().contains(&n))?;
+        let frame = read_vtu_fields(&path, |n| {
+            n == name::DISPLACEMENT || n == name::RIGID || self.field.sources().contains(&n)
+        })?;
         Ok((path, frame))
     }
 
+    /// The skin of a frame, made anew only where the mesh is another.
+    fn skin_of(&self, frame: &FrameData) -> Cow<'_, Skin> {
+        if frame.cells == self.cells { Cow::Borrowed(&self.skin) } else { Cow::Owned(Skin::new(frame)) }
+    }
+
     fn survey(&self, frame: &FrameData, path: &Path) -> Result<Survey, LookError> {
+        let skin = self.skin_of(frame);
         let largest = match shown(frame, self.field, path)? {
-            Shown::Nodes(v) => v.into_iter().filter(|v| v.is_finite()).fold(0.0, f64::max),
+            Shown::Nodes(v) => {
+                let values = skin.body_nodes.iter().map(|&n| v[n as usize]);
+                values.filter(|v| v.is_finite()).fold(0.0, f64::max)
+            }
             Shown::Cells(_) => 0.0,
         };
-        let (mut lo, mut hi) = ([f64::MAX; 2], [f64::MIN; 2]);
+        let mut survey = Survey {
+            window: Window::empty(),
+            bodies: Bounds::empty(),
+            mesh_window: Window::empty(),
+            meshes: Bounds::empty(),
+            planes: skin.planes(&frame.points),
+            largest,
+        };
         let rest = self.options.undeformed.then(|| undeformed(frame)).flatten();
-        let mut seen = vec![false; frame.points.len()];
-        frame.cells.iter().flat_map(|c| &c.1).for_each(|&n| seen[n as usize] = true);
         for points in std::iter::once(&frame.points).chain(&rest) {
-            for (p, _) in
-                points.iter().zip(&seen).filter(|(p, seen)| **seen && p.iter().all(|c| c.is_finite()))
-            {
-                let v = self.camera.view(p);
-                for k in 0..2 {
-                    lo[k] = lo[k].min(v[k]);
-                    hi[k] = hi[k].max(v[k]);
-                }
+            for p in skin.body_nodes.iter().map(|&n| &points[n as usize]) {
+                survey.window.add(&self.camera, p);
+                survey.bodies.add(p);
             }
         }
-        Ok(Survey { lo, hi, largest })
+        for p in skin.mesh_nodes.iter().map(|&n| &frame.points[n as usize]) {
+            survey.mesh_window.add(&self.camera, p);
+            survey.meshes.add(p);
+        }
+        Ok(survey)
     }
 
     fn legend(&self) -> Legend {
@@ -310,8 +338,8 @@ impl<'a> Show<'a> {
         let window = [left, top, (w - left - right).max(16.0), (h - top - below).max(16.0)];
         let strip = if self.skin.dimension == 1 { strip_width(height) } else { 0.0 };
         camera.fit(
-            self.lo,
-            self.hi,
+            self.window.lo,
+            self.window.hi,
             [window[0], window[1] + strip / 2.0, window[2], (window[3] - strip).max(8.0)],
         );
         Stage { camera, width, height, text }
@@ -328,20 +356,15 @@ impl<'a> Show<'a> {
                 &own
             }
         };
-        let other;
-        let skin = if frame.cells == self.cells {
-            &self.skin
-        } else {
-            other = Skin::new(frame);
-            &other
-        };
+        let skin = self.skin_of(frame);
         let values = shown(frame, self.field, &path)?;
-        let scene = Scene::new(skin, frame, &values, self.options.cut.as_ref());
+        let scene = Scene::new(&skin, frame, &values, self.options.cut.as_ref(), &self.room);
         let triangles = self.project(&scene, stage);
         let camera = &stage.camera;
         let theme = self.options.theme;
         let look = Look {
             colours: self.colours(),
+            rigid: theme.rigid().linear(),
             up: [camera.right.z, camera.up.z, camera.towards.z].map(|c| c as f32),
             pen: (stage.height as f32 / 1000.0).clamp(0.55, 4.0),
             edges: self.options.edges,
@@ -349,15 +372,17 @@ impl<'a> Show<'a> {
         };
         let layer = raster::draw(&triangles, stage.width, stage.height, &look);
         let mut image = on_paper(&layer, theme);
-        let outline = if self.options.undeformed { undeformed(frame) } else { None };
-        if let Some(rest) = outline {
+        let mut stroke = |lines: &[[Vec3; 2]], width: f64, alpha: f64| {
             let on_screen = |p: &Vec3| {
                 let [x, y, _] = camera.project(p);
                 [x, y]
             };
-            let lines = skin.outline(&rest, camera.towards);
             let lines: Vec<Vec<[f64; 2]>> = lines.iter().map(|l| l.iter().map(on_screen).collect()).collect();
-            image.stroke(&lines, (stage.text / 15.0).max(1.0), theme.ink().with_alpha(0.55));
+            image.stroke(&lines, width, theme.ink().with_alpha(alpha));
+        };
+        stroke(&scene.rims, (stage.text / 22.0).max(0.8), 0.3);
+        if let Some(rest) = self.options.undeformed.then(|| undeformed(frame)).flatten() {
+            stroke(&skin.outline(&rest, camera.towards), (stage.text / 15.0).max(1.0), 0.55);
         }
         let end = self.chosen.iter().map(|&i| self.series.entries()[i].time.abs()).fold(0.0, f64::max);
         overlay::Overlay {
@@ -394,6 +419,7 @@ impl<'a> Show<'a> {
                 normals: t.corners.map(|c| camera.view(&c.normal).map(|v| v as f32)),
                 values: t.corners.map(|c| value(c.value)),
                 lines: t.lines,
+                rigid: t.rigid,
             })
             .collect();
         let half = strip_width(stage.height) / 2.0;
@@ -642,12 +668,14 @@ fn strip_on_screen(s: &Strip, camera: &Camera, half: f64, value: &dyn Fn(f64) ->
             normals: [n[0], n[0], n[1]],
             values: [va, vb, vb],
             lines: [low, lb, Line::None],
+            rigid: s.rigid,
         });
         all.push(ScreenTriangle {
             at: [q[0], q[2], q[3]],
             normals: [n[0], n[1], n[1]],
             values: [va, vb, va],
             lines: [Line::None, high, la],
+            rigid: s.rigid,
         });
     }
     all

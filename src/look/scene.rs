@@ -3,11 +3,13 @@
 //! Of solids the boundary is seen; plane cells and bars are seen as they are. The [`Skin`] holds what stays the
 //! same while the mesh does; [`Scene::new`] adds what a frame says. Normals are averaged around a node over
 //! those faces that meet within [`CREASE`], so that a sphere is smooth and a box keeps its edges.
+//! Rigid cells are marked, and shown as [`super::obstacle`] says.
 
+use super::obstacle::{Plane, Room, ended};
 use crate::math::Vec3;
 use crate::mesh::surface::{Facet, NONE, Surface};
 use crate::mesh::{Cells, Mesh, Side};
-use crate::output::vtu::FrameData;
+use crate::output::vtu::{FrameData, name};
 use rayon::prelude::*;
 
 /// Faces that meet at a larger angle keep separate normals, and their edge is drawn strongly [degrees].
@@ -38,6 +40,7 @@ pub struct Corner {
 pub struct Triangle {
     pub corners: [Corner; 3],
     pub lines: [Line; 3],
+    pub rigid: bool,
 }
 
 /// A piece of a bar; `ends` tells where the bar stops.
@@ -46,6 +49,7 @@ pub struct Strip {
     pub ends: [Vec3; 2],
     pub values: [f64; 2],
     pub free: [bool; 2],
+    pub rigid: bool,
 }
 
 /// The half-space that is kept: `normal · x ≤ offset`.
@@ -91,11 +95,19 @@ impl std::str::FromStr for Cut {
 }
 
 /// The part of a mesh that can be seen, without positions.
+#[derive(Clone)]
 pub struct Skin {
     /// The boundary of solids, and plane cells as they are.
     surface: Surface,
     /// Index of each facet's cell among all cells of the frame.
     cell: Vec<u32>,
+    /// Is the cell rigid? One entry per cell, or none at all.
+    rigid_cells: Vec<bool>,
+    /// Facets that stand for a half space.
+    planes: Vec<u32>,
+    /// Nodes of rigid meshes, and those of bodies: every node of a cell that is not rigid.
+    pub mesh_nodes: Vec<u32>,
+    pub body_nodes: Vec<u32>,
     /// Edge of each side of each facet.
     facet_edges: Vec<[u32; 4]>,
     /// Facets around each node: `around[start[n] .. start[n + 1]]`.
@@ -104,7 +116,7 @@ pub struct Skin {
     bars: Vec<([u32; 2], u32)>,
     /// Bar cells at each node.
     bar_ends: Vec<u8>,
-    /// Highest dimension among the cells.
+    /// Highest dimension among the cells of bodies.
     pub dimension: usize,
 }
 
@@ -168,8 +180,64 @@ impl Skin {
         for (ends, _) in &bars {
             ends.iter().for_each(|&n| bar_ends[n as usize] = bar_ends[n as usize].saturating_add(1));
         }
-        let dimension = frame.cells.iter().map(|(kind, _)| kind.dimension()).max().unwrap_or(0);
-        Skin { surface, cell, facet_edges, start, around, bars, bar_ends, dimension }
+        let rigid_cells = rigid_cells(frame);
+        let is_rigid = |cell: u32| rigid_cells.get(cell as usize).copied().unwrap_or(false);
+        // A plane is one quadrilateral of its own, whatever the dimension of the bodies.
+        let lonely = |f: &Facet| {
+            f.count == 4 && f.nodes.iter().all(|&n| start[n as usize + 1] - start[n as usize] == 1)
+        };
+        let planes: Vec<u32> = (0..surface.facets.len())
+            .filter(|&i| {
+                surface.facets[i].side.cells == NONE && is_rigid(cell[i]) && lonely(&surface.facets[i])
+            })
+            .map(|i| i as u32)
+            .collect();
+        let (mut of_body, mut of_mesh, mut dimension) = (vec![false; nodes], vec![false; nodes], 0);
+        let mut first = 0;
+        for (kind, ids) in &frame.cells {
+            for (nodes, id) in ids.chunks_exact(kind.nodes()).zip(first..) {
+                let to = if is_rigid(id) { &mut of_mesh } else { &mut of_body };
+                nodes.iter().for_each(|&n| to[n as usize] = true);
+                if !is_rigid(id) {
+                    dimension = dimension.max(kind.dimension());
+                }
+            }
+            first += (ids.len() / kind.nodes()) as u32;
+        }
+        for &i in &planes {
+            surface.facets[i as usize].nodes().iter().for_each(|&n| of_mesh[n as usize] = false);
+        }
+        let list = |of: Vec<bool>| (0..nodes as u32).filter(|&n| of[n as usize]).collect();
+        let (body_nodes, mesh_nodes) = (list(of_body), list(of_mesh));
+        Skin {
+            surface,
+            cell,
+            rigid_cells,
+            planes,
+            mesh_nodes,
+            body_nodes,
+            facet_edges,
+            start,
+            around,
+            bars,
+            bar_ends,
+            dimension,
+        }
+    }
+
+    fn is_rigid(&self, cell: u32) -> bool {
+        self.rigid_cells.get(cell as usize).copied().unwrap_or(false)
+    }
+
+    /// Values of the cells that are not rigid.
+    pub fn of_bodies<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        (0..).zip(values).filter(|(cell, _)| !self.is_rigid(*cell)).map(|(_, &v)| v)
+    }
+
+    /// The planes where they stand.
+    pub fn planes(&self, points: &[Vec3]) -> Vec<Plane> {
+        let corners = |&i: &u32| self.surface.facets[i as usize].nodes.map(|n| points[n as usize]);
+        self.planes.iter().map(|i| Plane::new(corners(i), self.dimension)).collect()
     }
 
     /// Unit normals of all faces.
@@ -181,7 +249,7 @@ impl Skin {
             .collect()
     }
 
-    /// Rims, creases and, seen along `towards`, contours of smooth bodies.
+    /// Rims, creases and, seen along `towards`, contours of smooth bodies; rigid ones do not deform.
     pub fn outline(&self, points: &[Vec3], towards: Vec3) -> Vec<[Vec3; 2]> {
         let normals = self.normals(points);
         let crease = CREASE.to_radians().cos();
@@ -191,6 +259,9 @@ impl Skin {
             .iter()
             .filter(|e| {
                 let [a, b] = e.facets;
+                if self.is_rigid(self.cell[a as usize]) {
+                    return false;
+                }
                 if b == NONE {
                     return true;
                 }
@@ -199,9 +270,17 @@ impl Skin {
             })
             .map(|e| e.nodes.map(|n| points[n as usize]))
             .collect();
-        lines.extend(self.bars.iter().map(|(ends, _)| ends.map(|n| points[n as usize])));
+        let bars = self.bars.iter().filter(|(_, cell)| !self.is_rigid(*cell));
+        lines.extend(bars.map(|(ends, _)| ends.map(|n| points[n as usize])));
         lines
     }
+}
+
+/// Which cells are rigid; empty if the frame does not say, or if there is nothing else to see.
+fn rigid_cells(frame: &FrameData) -> Vec<bool> {
+    let Some(field) = frame.cell_field(name::RIGID).filter(|f| f.components == 1) else { return Vec::new() };
+    let rigid: Vec<bool> = field.values.iter().map(|&v| v != 0.0).collect();
+    if rigid.iter().all(|&r| r) { Vec::new() } else { rigid }
 }
 
 /// A plane cell seen as a facet.
@@ -236,10 +315,12 @@ impl Shown {
 pub struct Scene {
     pub triangles: Vec<Triangle>,
     pub strips: Vec<Strip>,
+    /// Rims of rigid faces that are left out.
+    pub rims: Vec<[Vec3; 2]>,
 }
 
 impl Scene {
-    pub fn new(skin: &Skin, frame: &FrameData, shown: &Shown, cut: Option<&Cut>) -> Scene {
+    pub fn new(skin: &Skin, frame: &FrameData, shown: &Shown, cut: Option<&Cut>, room: &Room) -> Scene {
         let x = &frame.points;
         let areas: Vec<Vec3> = skin.surface.facets.iter().map(|f| area_normal(f, x)).collect();
         let normals: Vec<Vec3> = areas.iter().map(|a| a.try_normalize(0.0).unwrap_or_else(Vec3::z)).collect();
@@ -254,6 +335,17 @@ impl Scene {
                 _ => Line::Element,
             })
             .collect();
+        let planes = skin.planes(x);
+        // The part of a rigid face that is in the room and on the right side of other planes.
+        let seen = |i: usize, polygon: Polygon| {
+            let polygon = room.trimmed(polygon);
+            match skin.planes.binary_search(&(i as u32)) {
+                Ok(own) if skin.dimension == 3 => ended(polygon, own, &planes),
+                _ => polygon,
+            }
+        };
+        let left_out =
+            |i: usize| skin.dimension == 3 && skin.is_rigid(skin.cell[i]) && room.sees_back(&normals[i]);
 
         let mut triangles: Vec<Triangle> = skin
             .surface
@@ -261,6 +353,9 @@ impl Scene {
             .par_iter()
             .enumerate()
             .flat_map_iter(|(i, f)| {
+                if left_out(i) {
+                    return Vec::new();
+                }
                 let corner = |k: usize| {
                     let n = f.nodes[k];
                     let around = skin.start[n as usize] as usize..skin.start[n as usize + 1] as usize;
@@ -280,18 +375,38 @@ impl Scene {
                 for k in 0..count {
                     polygon.push(corner(k), lines[skin.facet_edges[i][k] as usize]);
                 }
+                let rigid = skin.is_rigid(skin.cell[i]);
+                if rigid {
+                    polygon = seen(i, polygon);
+                }
                 if let Some(cut) = cut {
                     polygon = polygon.clipped(cut);
                 }
-                polygon.triangles()
+                polygon.triangles(rigid)
             })
             .collect();
+        let mut rims = Vec::new();
+        for i in (0..skin.surface.facets.len()).filter(|&i| left_out(i)) {
+            let nodes = skin.surface.facets[i].nodes();
+            let mut polygon = Polygon::default();
+            for (k, &n) in nodes.iter().enumerate() {
+                let [_, beyond] = skin.surface.edges[skin.facet_edges[i][k] as usize].facets;
+                let corner = Corner { at: x[n as usize], normal: normals[i], value: 0.0 };
+                polygon.push(corner, if beyond == NONE { Line::Feature } else { Line::None });
+            }
+            polygon = seen(i, polygon);
+            if let Some(cut) = cut {
+                polygon = polygon.clipped(cut);
+            }
+            rims.extend(polygon.features());
+        }
         let mut strips = strips(skin, x, shown);
+        strips.retain(|s| !s.rigid || s.ends.iter().all(|p| room.holds(p)));
         if let Some(cut) = cut {
-            triangles.extend(caps(frame, shown, cut));
+            triangles.extend(caps(skin, frame, shown, cut));
             strips.retain_mut(|s| clip_strip(s, cut));
         }
-        Scene { triangles, strips }
+        Scene { triangles, strips, rims }
     }
 }
 
@@ -302,6 +417,7 @@ fn strips(skin: &Skin, x: &[Vec3], shown: &Shown) -> Vec<Strip> {
             ends: ends.map(|n| x[n as usize]),
             values: ends.map(|n| shown.at(n, cell)),
             free: ends.map(|n| skin.bar_ends[n as usize] == 1),
+            rigid: skin.is_rigid(cell),
         })
         .collect()
 }
@@ -324,17 +440,34 @@ fn clip_strip(s: &mut Strip, cut: &Cut) -> bool {
 
 /// A convex polygon; the line of a corner leads to the next.
 #[derive(Default)]
-struct Polygon {
+pub struct Polygon {
     corners: Vec<(Corner, Line)>,
 }
 
 impl Polygon {
+    /// With the same line all around; values do not matter.
+    pub fn flat(points: &[Vec3], line: Line) -> Polygon {
+        let corner = |&at: &Vec3| (Corner { at, normal: Vec3::z(), value: 0.0 }, line);
+        Polygon { corners: points.iter().map(corner).collect() }
+    }
+
     fn push(&mut self, corner: Corner, line: Line) {
         self.corners.push((corner, line));
     }
 
+    pub fn points(&self) -> impl Iterator<Item = Vec3> {
+        self.corners.iter().map(|(c, _)| c.at)
+    }
+
+    /// Its sides that are rims or creases.
+    fn features(&self) -> impl Iterator<Item = [Vec3; 2]> {
+        let n = self.corners.len();
+        let side = move |k: usize| [self.corners[k].0.at, self.corners[(k + 1) % n].0.at];
+        (0..n).filter(|&k| self.corners[k].1 == Line::Feature).map(side)
+    }
+
     /// The part on the kept side; the new side is a feature.
-    fn clipped(self, cut: &Cut) -> Polygon {
+    pub fn clipped(self, cut: &Cut) -> Polygon {
         let distance = |c: &Corner| cut.normal.dot(&c.at) - cut.offset;
         let mut out = Polygon::default();
         let n = self.corners.len();
@@ -354,7 +487,7 @@ impl Polygon {
     }
 
     /// Quads along the shorter diagonal, larger ones as a fan.
-    fn triangles(self) -> Vec<Triangle> {
+    fn triangles(self, rigid: bool) -> Vec<Triangle> {
         let c = &self.corners;
         let n = c.len();
         if n < 3 {
@@ -372,6 +505,7 @@ impl Polygon {
                     at(k).1,
                     if k + 2 == n { at(n - 1).1 } else { Line::None },
                 ],
+                rigid,
             })
             .collect()
     }
@@ -386,7 +520,7 @@ fn between(a: &Corner, b: &Corner, t: f64) -> Corner {
 }
 
 /// The cut through solid cells: the points where the plane meets a cell's edges, ordered around their middle.
-fn caps(frame: &FrameData, shown: &Shown, cut: &Cut) -> Vec<Triangle> {
+fn caps(skin: &Skin, frame: &FrameData, shown: &Shown, cut: &Cut) -> Vec<Triangle> {
     let side = Vec3::x() - cut.normal * cut.normal.x;
     let other = Vec3::y() - cut.normal * cut.normal.y;
     let e1 = if side.norm() > other.norm() { side.normalize() } else { other.normalize() };
@@ -425,7 +559,8 @@ fn caps(frame: &FrameData, shown: &Shown, cut: &Cut) -> Vec<Triangle> {
                     let middle: Vec3 = ring.iter().map(|c| c.at).sum::<Vec3>() / ring.len().max(1) as f64;
                     let angle = |c: &Corner| (c.at - middle).dot(&e2).atan2((c.at - middle).dot(&e1));
                     ring.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
-                    Polygon { corners: ring.into_iter().map(|c| (c, Line::Element)).collect() }.triangles()
+                    Polygon { corners: ring.into_iter().map(|c| (c, Line::Element)).collect() }
+                        .triangles(skin.is_rigid(cell_id))
                 })
                 .collect();
             triangles.extend(cut_cells);
@@ -465,10 +600,10 @@ mod tests {
 
     #[test]
     fn the_skin_of_two_cubes_has_ten_faces_sharp_corners_and_eight_sides() {
-        let frame = two_hexes();
+        let (frame, room) = (two_hexes(), Room::endless(Vec3::z()));
         let skin = Skin::new(&frame);
         assert_eq!(skin.surface.facets.len(), 10);
-        let scene = Scene::new(&skin, &frame, &Shown::Nodes(vec![0.0; 12]), None);
+        let scene = Scene::new(&skin, &frame, &Shown::Nodes(vec![0.0; 12]), None, &room);
         assert_eq!(scene.triangles.len(), 20);
         assert!((area(&scene.triangles) - 10.0).abs() < 1e-14);
         // Every normal is along an axis and points away from the middle of the box.
@@ -484,11 +619,11 @@ mod tests {
     /// The kept half of the box is closed again: 2 · (0.5 · 1 + 0.5 · 1 + 1 · 1) = 4.
     #[test]
     fn a_cut_body_is_closed_by_its_cap() {
-        let frame = two_hexes();
+        let (frame, room) = (two_hexes(), Room::endless(Vec3::z()));
         let skin = Skin::new(&frame);
         let shown = Shown::Nodes(frame.points.iter().map(|p| p.x).collect());
         let cut: Cut = "x=0.5".parse().unwrap();
-        let scene = Scene::new(&skin, &frame, &shown, Some(&cut));
+        let scene = Scene::new(&skin, &frame, &shown, Some(&cut), &room);
         assert!((area(&scene.triangles) - 4.0).abs() < 1e-14, "{}", area(&scene.triangles));
         for t in &scene.triangles {
             for c in t.corners {
@@ -496,7 +631,7 @@ mod tests {
             }
         }
         let oblique: Cut = "1,1,1=1.2".parse().unwrap();
-        let scene = Scene::new(&skin, &frame, &shown, Some(&oblique));
+        let scene = Scene::new(&skin, &frame, &shown, Some(&oblique), &room);
         // Gauss: the flux of a constant field through a closed surface is zero.
         let flux: Vec3 = scene
             .triangles

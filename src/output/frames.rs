@@ -5,7 +5,8 @@
 //! element) and `mises` (mean of its points).
 //!
 //! Obstacles stand behind the bodies: their points after the model's nodes, their cells after the elements, without
-//! stress, and with numbers of bodies that go on counting.
+//! stress, and with numbers of bodies that go on counting; the field `rigid` (1 for their cells, 0 for elements) tells
+//! them apart. Without obstacles there is no such field.
 
 use super::pvd::{PvdError, Series};
 use super::rigid::{self, Drawn};
@@ -24,6 +25,8 @@ pub struct Frames {
     times: Times,
     cells: PackedCells,
     body: Packed,
+    /// With obstacles only.
+    rigid: Option<Packed>,
     obstacles: Vec<Drawn>,
     /// Of all points, obstacles behind the model's nodes.
     points: Vec<Vec3>,
@@ -58,6 +61,7 @@ impl Frames {
                 body_of_cell.extend(std::iter::repeat_n(index as i32, cells.len()));
             }
         }
+        let elements = body_of_cell.len();
         let obstacles = rigid::draw(model);
         let mut points_in_all = model.reference.len();
         for (index, Drawn { points, cells }) in obstacles.iter().enumerate() {
@@ -69,12 +73,14 @@ impl Frames {
             }
             points_in_all += points.len();
         }
+        let rigid: Vec<u8> = (0..body_of_cell.len()).map(|cell| u8::from(cell >= elements)).collect();
         let blocks: Vec<_> = blocks.iter().map(|(kind, nodes)| (*kind, &nodes[..])).collect();
         Frames {
             series,
             times: Times::new(end, count),
             cells: PackedCells::new(&blocks),
             body: Packed::new(Values::I32(&body_of_cell)),
+            rigid: (!obstacles.is_empty()).then(|| Packed::new(Values::U8(&rigid))),
             obstacles,
             points: vec![Vec3::zeros(); points_in_all],
             displacement: vec![Vec3::zeros(); points_in_all],
@@ -161,21 +167,23 @@ impl Observer for Frames {
         if touches {
             point_fields.push(Field { name: name::CONTACT_FORCE, components: 3, values: force });
         }
+        let mut cell_fields =
+            vec![Field { name: name::BODY, components: 1, values: Values::Packed(&self.body) }];
+        if let Some(rigid) = &self.rigid {
+            cell_fields.push(Field { name: name::RIGID, components: 1, values: Values::Packed(rigid) });
+        }
+        let stress = Values::F32(bytemuck::cast_slice(&self.stress));
+        cell_fields.extend([
+            Field { name: name::STRESS, components: 6, values: stress },
+            Field { name: name::MISES, components: 1, values: Values::F32(&self.mises) },
+        ]);
         let path = self.series.next_path();
         let frame = Frame {
             time: look.state.time,
             points: &self.points,
             cells: &self.cells,
             point_fields: &point_fields,
-            cell_fields: &[
-                Field { name: name::BODY, components: 1, values: Values::Packed(&self.body) },
-                Field {
-                    name: name::STRESS,
-                    components: 6,
-                    values: Values::F32(bytemuck::cast_slice(&self.stress)),
-                },
-                Field { name: name::MISES, components: 1, values: Values::F32(&self.mises) },
-            ],
+            cell_fields: &cell_fields,
         };
         write_vtu(&path, &frame).map_err(|error| match error {
             VtuError::Write { path, source } => ObserverError { path, source },

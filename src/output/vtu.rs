@@ -53,6 +53,8 @@ pub mod name {
     pub const CONTACT_FORCE: &str = "contact_force";
     /// Cell integer: which body.
     pub const BODY: &str = "body";
+    /// Cell integer: 1 for obstacles, 0 for elements; missing where there are no obstacles.
+    pub const RIGID: &str = "rigid";
     /// Cell tensor [Pa], Cauchy stress: XX YY ZZ XY YZ XZ.
     pub const STRESS: &str = "stress";
     /// Cell scalar [Pa]: von Mises stress.

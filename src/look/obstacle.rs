@@ -1,0 +1,217 @@
+//! Rigid obstacles in a picture: grey, and never in the way.
+//!
+//! Bodies decide what is shown. The [`Room`] is their box over all frames of a set, widened to obstacles near by; rigid
+//! faces are trimmed to it. In space a rigid face is left out where it shows its back, which lies inside the solid: the
+//! bodies are on its other side, so whatever stands between them and the viewer gives way, and only its rims stay, as thin
+//! lines. Planes in space end where they meet. In a plane or on a line obstacles hide nothing and are drawn whole.
+
+use super::camera::Camera;
+use super::scene::{Cut, Line, Polygon};
+use crate::math::Vec3;
+
+/// A plane is shown if it is no farther from the bodies than this, and a rigid mesh as far as this around them: shares
+/// of the largest extent of the bodies.
+const NEAR: f64 = 0.75;
+/// How far obstacles are shown beyond the bodies and their feet: a share of the room's extent.
+const MARGIN: f64 = 0.05;
+
+/// A box along the axes; empty at first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    pub lo: Vec3,
+    pub hi: Vec3,
+}
+
+impl Bounds {
+    pub fn empty() -> Bounds {
+        Bounds { lo: Vec3::repeat(f64::INFINITY), hi: Vec3::repeat(f64::NEG_INFINITY) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        (0..3).any(|k| self.lo[k] > self.hi[k])
+    }
+
+    /// Takes in a point, if it is anywhere.
+    pub fn add(&mut self, p: &Vec3) {
+        if p.iter().all(|c| c.is_finite()) {
+            self.lo = self.lo.inf(p);
+            self.hi = self.hi.sup(p);
+        }
+    }
+
+    pub fn unite(&mut self, other: &Bounds) {
+        self.lo = self.lo.inf(&other.lo);
+        self.hi = self.hi.sup(&other.hi);
+    }
+
+    fn common(&self, other: &Bounds) -> Bounds {
+        Bounds { lo: self.lo.sup(&other.lo), hi: self.hi.inf(&other.hi) }
+    }
+
+    fn grown(&self, by: f64) -> Bounds {
+        Bounds { lo: self.lo.add_scalar(-by), hi: self.hi.add_scalar(by) }
+    }
+
+    fn extent(&self) -> f64 {
+        (self.hi - self.lo).max()
+    }
+
+    fn holds(&self, p: &Vec3) -> bool {
+        (0..3).all(|k| (self.lo[k]..=self.hi[k]).contains(&p[k]))
+    }
+
+    pub fn corners(&self) -> [Vec3; 8] {
+        std::array::from_fn(|i| Vec3::from_fn(|k, _| if i >> k & 1 == 0 { self.lo[k] } else { self.hi[k] }))
+    }
+}
+
+/// An obstacle that fills a half space, as a frame shows it: one quadrilateral.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    pub corners: [Vec3; 4],
+    /// Out of the solid.
+    normal: Vec3,
+    /// Thickness of the band that stands for it in a plane problem; 0 in space.
+    depth: f64,
+}
+
+impl Plane {
+    /// In space the quadrilateral faces out of the solid; in a plane its first side does, on the right.
+    pub fn new(corners: [Vec3; 4], dimension: usize) -> Plane {
+        let [a, b, c, d] = corners;
+        if dimension == 3 {
+            let normal = (c - a).cross(&(d - b)).try_normalize(0.0).unwrap_or_else(Vec3::z);
+            return Plane { corners, normal, depth: 0.0 };
+        }
+        let along = b - a;
+        let normal = Vec3::new(along.y, -along.x, 0.0).try_normalize(0.0).unwrap_or_else(Vec3::y);
+        Plane { corners, normal, depth: normal.dot(&(a - d)).max(0.0) }
+    }
+
+    /// The half space that bodies are in.
+    pub fn free_side(&self) -> Cut {
+        Cut { normal: -self.normal, offset: -self.normal.dot(&self.corners[0]) }
+    }
+}
+
+/// What a set of pictures shows, and from where.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    bounds: Bounds,
+    /// Towards the viewer.
+    towards: Vec3,
+}
+
+impl Room {
+    /// The room of `bodies`, with the planes and the part of the rigid meshes that are near.
+    pub fn new<'a>(
+        bodies: &Bounds,
+        meshes: &Bounds,
+        planes: impl Iterator<Item = &'a Plane>,
+        towards: Vec3,
+    ) -> Room {
+        let near = NEAR * bodies.extent();
+        let mut bounds = *bodies;
+        for plane in planes {
+            let gaps = bodies.corners().map(|c| plane.normal.dot(&(c - plane.corners[0])));
+            let gap = gaps.into_iter().fold(f64::INFINITY, f64::min).max(0.0);
+            if gap <= near {
+                let step = (gap + plane.depth) * plane.normal;
+                bounds.unite(&Bounds { lo: bodies.lo - step, hi: bodies.hi - step });
+            }
+        }
+        let meshes = meshes.common(&bodies.grown(near));
+        if !meshes.is_empty() {
+            bounds.unite(&meshes);
+        }
+        Room { bounds: bounds.grown(MARGIN * bounds.extent()), towards }
+    }
+
+    /// All that there is.
+    #[cfg(test)]
+    pub fn endless(towards: Vec3) -> Room {
+        Room { bounds: Bounds { lo: Vec3::repeat(-1e300), hi: Vec3::repeat(1e300) }, towards }
+    }
+
+    pub fn holds(&self, p: &Vec3) -> bool {
+        self.bounds.holds(p)
+    }
+
+    /// Does a face with this normal show its back?
+    pub fn sees_back(&self, normal: &Vec3) -> bool {
+        normal.dot(&self.towards) <= 0.0
+    }
+
+    pub fn trimmed(&self, mut polygon: Polygon) -> Polygon {
+        if polygon.points().all(|p| self.holds(&p)) {
+            return polygon;
+        }
+        for k in 0..3 {
+            let axis = Vec3::ith(k, 1.0);
+            polygon = polygon.clipped(&Cut { normal: axis, offset: self.bounds.hi[k] });
+            polygon = polygon.clipped(&Cut { normal: -axis, offset: -self.bounds.lo[k] });
+        }
+        polygon
+    }
+
+    /// What the planes of one frame take of the picture, in view coordinates.
+    pub fn window_of(&self, planes: &[Plane], dimension: usize, camera: &Camera) -> Window {
+        let mut window = Window::empty();
+        for (i, plane) in planes.iter().enumerate() {
+            let polygon = self.trimmed(Polygon::flat(&plane.corners, Line::Feature));
+            let polygon = if dimension == 3 { ended(polygon, i, planes) } else { polygon };
+            polygon.points().for_each(|p| window.add(camera, &p));
+        }
+        window
+    }
+
+    /// What rigid meshes take, `whole` if all of them is shown.
+    pub fn window_of_meshes(&self, meshes: &Bounds, whole: Window, camera: &Camera) -> Window {
+        let shown = meshes.common(&self.bounds);
+        if shown == *meshes {
+            return whole;
+        }
+        let mut window = Window::empty();
+        if !shown.is_empty() {
+            shown.corners().iter().for_each(|p| window.add(camera, p));
+        }
+        window
+    }
+}
+
+/// The part of plane `own` that no other plane has behind it.
+pub fn ended(polygon: Polygon, own: usize, planes: &[Plane]) -> Polygon {
+    let others = planes.iter().enumerate().filter(|(j, _)| *j != own);
+    others.fold(polygon, |polygon, (_, plane)| polygon.clipped(&plane.free_side()))
+}
+
+/// A box in view coordinates.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub lo: [f64; 2],
+    pub hi: [f64; 2],
+}
+
+impl Window {
+    pub fn empty() -> Window {
+        Window { lo: [f64::INFINITY; 2], hi: [f64::NEG_INFINITY; 2] }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lo[0] > self.hi[0]
+    }
+
+    pub fn add(&mut self, camera: &Camera, p: &Vec3) {
+        if p.iter().all(|c| c.is_finite()) {
+            let v = camera.view(p);
+            self.unite(&Window { lo: [v[0], v[1]], hi: [v[0], v[1]] });
+        }
+    }
+
+    pub fn unite(&mut self, other: &Window) {
+        for k in 0..2 {
+            self.lo[k] = self.lo[k].min(other.lo[k]);
+            self.hi[k] = self.hi[k].max(other.hi[k]);
+        }
+    }
+}
