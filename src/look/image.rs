@@ -71,7 +71,7 @@ impl Image {
         let x1 = cut((hi[0] + margin).ceil(), self.width);
         let y0 = cut((lo[1] - margin).floor(), self.height);
         let y1 = cut((hi[1] + margin).ceil(), self.height);
-        (x1 > x0 && y1 > y0).then_some((x0, y0, x1 - x0, y1 - y0))
+        (x1 > x0 && y1 > y0).then(|| (x0, y0, x1 - x0, y1 - y0))
     }
 
     /// Fills closed contours (holes run the other way round).

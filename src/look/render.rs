@@ -381,6 +381,11 @@ impl<'a> Show<'a> {
             image.stroke(&lines, width, theme.ink().with_alpha(alpha));
         };
         stroke(&scene.rims, (stage.text / 22.0).max(0.8), 0.3);
+        if self.options.edges {
+            // Elements of a bar may be thinner than the line at its end.
+            let half = strip_width(stage.height) / (2.0 * camera.scale);
+            stroke(&ends(&scene.strips, camera, half), 1.4 * f64::from(look.pen), 0.8);
+        }
         if let Some(rest) = self.options.undeformed.then(|| undeformed(frame)).flatten() {
             stroke(&skin.outline(&rest, camera.towards), (stage.text / 15.0).max(1.0), 0.55);
         }
@@ -639,6 +644,22 @@ fn undeformed(frame: &FrameData) -> Option<Vec<Vec3>> {
 /// Width of a bar on the screen [pixels].
 fn strip_width(height: usize) -> f64 {
     (height as f64 * 0.07).max(6.0)
+}
+
+/// Lines across the ends of bars, as long as the bars are wide on the screen.
+fn ends(strips: &[Strip], camera: &Camera, half: f64) -> Vec<[Vec3; 2]> {
+    let mut lines = Vec::new();
+    for s in strips {
+        let [x, y, _] = camera.view(&(s.ends[1] - s.ends[0]));
+        let length = x.hypot(y);
+        if length <= 0.0 {
+            continue;
+        }
+        let across = (half / length) * (x * camera.up - y * camera.right);
+        let free = s.ends.iter().zip(s.free).filter(|(_, free)| *free);
+        lines.extend(free.map(|(p, _)| [p - across, p + across]));
+    }
+    lines
 }
 
 /// A piece of a bar as a band that bulges towards the viewer.
