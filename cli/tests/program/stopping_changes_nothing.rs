@@ -4,7 +4,7 @@ use crate::common::{Scratch, code, contents, last_state, program, run, stderr};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A block that spins, is pulled and is held: loads, supports and probes all have a memory to lose. Checkpoints come
 /// as often as the loop comes up for air.
@@ -97,7 +97,10 @@ fn killed_and_resumed(name: &str, text: &str) {
     let scratch = Scratch::new(name);
     let path = scratch.write("spin.toml", text);
     let whole = scratch.path("whole");
+    let begin = Instant::now();
     run(&path, &whole, &["--threads", "2"]);
+    // a third of the whole at most: two kills are sure on any machine
+    let longest = (begin.elapsed().as_millis() as u64 / 3).max(1);
 
     let out = scratch.path("out");
     let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
@@ -112,7 +115,7 @@ fn killed_and_resumed(name: &str, text: &str) {
         dice ^= dice << 13;
         dice ^= dice >> 7;
         dice ^= dice << 17;
-        std::thread::sleep(Duration::from_millis(dice % 350));
+        std::thread::sleep(Duration::from_millis(dice % longest));
         let ended = child.try_wait().unwrap().is_some();
         if !ended {
             child.kill().unwrap();
