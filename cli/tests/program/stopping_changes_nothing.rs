@@ -99,8 +99,8 @@ fn killed_and_resumed(name: &str, text: &str) {
     let whole = scratch.path("whole");
     let begin = Instant::now();
     run(&path, &whole, &["--threads", "2"]);
-    // a third of the whole at most: two kills are sure on any machine
-    let longest = (begin.elapsed().as_millis() as u64 / 3).max(1);
+    // an eighth of the whole at most: two kills are sure on any machine, however busy it was just now
+    let longest = (begin.elapsed().as_millis() as u64 / 8).max(1);
 
     let out = scratch.path("out");
     let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
