@@ -3,15 +3,17 @@
 //! Bodies decide what is shown. The [`Room`] is their box over all frames of a set, widened to obstacles near by; rigid
 //! faces are trimmed to it. In space a rigid face is left out where it shows its back, which lies inside the solid: the
 //! bodies are on its other side, so whatever stands between them and the viewer gives way, and only its rims stay, as thin
-//! lines. Planes in space end where they meet. In a plane or on a line obstacles hide nothing and are drawn whole.
+//! lines. In a plane or on a line obstacles hide nothing. Planes fill the room, however little of them a frame shows, and
+//! end where they meet.
 
 use super::camera::Camera;
 use super::scene::{Cut, Line, Polygon};
 use crate::math::Vec3;
 
-/// A plane is shown if it is no farther from the bodies than this, and a rigid mesh as far as this around them: shares
-/// of the largest extent of the bodies.
-const NEAR: f64 = 0.75;
+/// A plane, or a corner of two, is shown if it is no farther from the bodies than this, and a rigid mesh as far as
+/// this around them: shares of the largest extent of the bodies.
+const PLANE_NEAR: f64 = 0.75;
+const MESH_NEAR: f64 = 1.5;
 /// How far obstacles are shown beyond the bodies and their feet: a share of the room's extent.
 const MARGIN: f64 = 0.05;
 
@@ -65,9 +67,13 @@ impl Bounds {
     }
 }
 
-/// An obstacle that fills a half space, as a frame shows it: one quadrilateral.
+/// How much farther a plane goes than what a frame shows of it: far beyond any room.
+const ON: f64 = 1e3;
+
+/// An obstacle that fills a half space; a frame shows a piece, one quadrilateral.
 #[derive(Clone, Debug)]
 pub struct Plane {
+    /// Of a much larger piece.
     pub corners: [Vec3; 4],
     /// Out of the solid.
     normal: Vec3,
@@ -81,16 +87,32 @@ impl Plane {
         let [a, b, c, d] = corners;
         if dimension == 3 {
             let normal = (c - a).cross(&(d - b)).try_normalize(0.0).unwrap_or_else(Vec3::z);
-            return Plane { corners, normal, depth: 0.0 };
+            let middle = 0.25 * (a + b + c + d);
+            return Plane { corners: corners.map(|p| middle + ON * (p - middle)), normal, depth: 0.0 };
         }
         let along = b - a;
         let normal = Vec3::new(along.y, -along.x, 0.0).try_normalize(0.0).unwrap_or_else(Vec3::y);
-        Plane { corners, normal, depth: normal.dot(&(a - d)).max(0.0) }
+        let depth = normal.dot(&(a - d)).max(0.0);
+        let far = ON * along;
+        Plane { corners: [a - far, b + far, c + far, d - far], normal, depth }
     }
 
-    /// The half space that bodies are in.
-    pub fn free_side(&self) -> Cut {
-        Cut { normal: -self.normal, offset: -self.normal.dot(&self.corners[0]) }
+    /// The point nearest to `from` where two planes meet, on the far side of their bands; none if they are parallel.
+    ///
+    /// ```text
+    /// q = from − N (NᵀN)⁻¹ d,   N = [n₁ n₂],   dᵢ = nᵢ·(from − pᵢ) + depthᵢ
+    /// ```
+    fn corner(&self, other: &Plane, from: &Vec3) -> Option<Vec3> {
+        let distance = |p: &Plane| p.normal.dot(&(from - p.corners[0])) + p.depth;
+        let (d, e, c) = (distance(self), distance(other), self.normal.dot(&other.normal));
+        let det = 1.0 - c * c;
+        let (a, b) = ((d - c * e) / det, (e - c * d) / det);
+        (det > 1e-6).then(|| from - a * self.normal - b * other.normal)
+    }
+
+    /// The half space that bodies are in, and its band.
+    fn free_side(&self) -> Cut {
+        Cut { normal: -self.normal, offset: self.depth - self.normal.dot(&self.corners[0]) }
     }
 }
 
@@ -103,24 +125,29 @@ pub struct Room {
 }
 
 impl Room {
-    /// The room of `bodies`, with the planes and the part of the rigid meshes that are near.
+    /// The room of `bodies`, with what is near of the planes of each frame and of the rigid meshes.
     pub fn new<'a>(
         bodies: &Bounds,
         meshes: &Bounds,
-        planes: impl Iterator<Item = &'a Plane>,
+        frames: impl Iterator<Item = &'a [Plane]>,
         towards: Vec3,
     ) -> Room {
-        let near = NEAR * bodies.extent();
+        let near = PLANE_NEAR * bodies.extent();
+        let middle = 0.5 * (bodies.lo + bodies.hi);
         let mut bounds = *bodies;
-        for plane in planes {
-            let gaps = bodies.corners().map(|c| plane.normal.dot(&(c - plane.corners[0])));
-            let gap = gaps.into_iter().fold(f64::INFINITY, f64::min).max(0.0);
-            if gap <= near {
-                let step = (gap + plane.depth) * plane.normal;
-                bounds.unite(&Bounds { lo: bodies.lo - step, hi: bodies.hi - step });
+        for planes in frames {
+            for (i, plane) in planes.iter().enumerate() {
+                let gaps = bodies.corners().map(|c| plane.normal.dot(&(c - plane.corners[0])));
+                let gap = gaps.into_iter().fold(f64::INFINITY, f64::min).max(0.0);
+                if gap <= near {
+                    let step = (gap + plane.depth) * plane.normal;
+                    bounds.unite(&Bounds { lo: bodies.lo - step, hi: bodies.hi - step });
+                }
+                let corners = planes[..i].iter().filter_map(|other| plane.corner(other, &middle));
+                corners.filter(|q| bodies.grown(near).holds(q)).for_each(|q| bounds.add(&q));
             }
         }
-        let meshes = meshes.common(&bodies.grown(near));
+        let meshes = meshes.common(&bodies.grown(MESH_NEAR * bodies.extent()));
         if !meshes.is_empty() {
             bounds.unite(&meshes);
         }
@@ -155,12 +182,11 @@ impl Room {
     }
 
     /// What the planes of one frame take of the picture, in view coordinates.
-    pub fn window_of(&self, planes: &[Plane], dimension: usize, camera: &Camera) -> Window {
+    pub fn window_of(&self, planes: &[Plane], camera: &Camera) -> Window {
         let mut window = Window::empty();
         for (i, plane) in planes.iter().enumerate() {
             let polygon = self.trimmed(Polygon::flat(&plane.corners, Line::Feature));
-            let polygon = if dimension == 3 { ended(polygon, i, planes) } else { polygon };
-            polygon.points().for_each(|p| window.add(camera, &p));
+            ended(polygon, i, planes).points().for_each(|p| window.add(camera, &p));
         }
         window
     }
