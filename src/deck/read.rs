@@ -455,7 +455,6 @@ fn body(item: Item) -> Option<Body> {
     let plane = r.maybe("plane", |i| i.choice(&Plane::ALL).map(|k| [Plane::Strain, Plane::Stress][k]));
     let thickness = r.maybe("thickness", Item::positive);
     let area = r.maybe("area", Item::positive);
-    r.get("array"); // copies have been made of it
     let velocity = r.or("velocity", [0.0; 3], Item::vector);
     let spin = r.or("spin", [0.0; 3], Item::vector);
     let spin_about = r.or("spin_about", About::default(), |item| match item.node.value {
@@ -486,6 +485,8 @@ fn body(item: Item) -> Option<Body> {
             support(Item { node: i.node, name, problems: i.problems })
         }),
     };
+    // copies have been made of it
+    r.get("array");
     r.finish();
     let materials: Option<Vec<_>> = materials.into_iter().map(|(n, m)| Some((n, m?))).collect();
     Some(Body {

@@ -118,6 +118,10 @@ material = "soft"
 mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0.5, 0, 0] }
 material = "soft"
 contact = false
+[body.row]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0, 9, 0] }
+material = "soft"
+array = { count = [2, 1, 1], spacing = [3, 3, 3], tumble = 7 }
 [body.stone]
 mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], at = [0, 0, 5] }
 velocity = [0, 0, -1]
@@ -179,6 +183,7 @@ fn keys_of_schema() -> BTreeMap<&'static str, BTreeSet<String>> {
         ("contact", "Contact"),
         ("between", "Between"),
         ("body", "Body"),
+        ("array", "Array"),
         ("obstacle", "Obstacle"),
         ("plane", "HalfSpace"),
         ("polyline", "Polyline"),
@@ -218,8 +223,9 @@ fn the_reader_asks_for_exactly_the_keys_of_the_schema() {
     let mut asked: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
     for text in EVERYTHING {
         let source = tree::Source { name: "deck".into(), text: text.into(), options: Vec::new() };
-        let tree = tree::Tree::parse(&source).unwrap();
+        let mut tree = tree::Tree::parse(&source).unwrap();
         let problems = problem::Problems::new(&source);
+        array::expand(&mut tree, &problems);
         read::deck(&tree, &problems);
         for (kind, keys) in problems.asked.borrow().iter() {
             asked.entry(kind).or_default().extend(keys.iter().map(|k| k.to_string()));

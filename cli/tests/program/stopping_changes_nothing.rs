@@ -90,7 +90,7 @@ fn killed_at_random_moments_and_resumed_it_ends_like_the_undisturbed_run() {
 
 #[test]
 fn killed_in_the_middle_of_contact_it_ends_like_the_undisturbed_run() {
-    killed_and_resumed("kill-contact", &contact_deck(0.3, 60, 12));
+    killed_and_resumed("kill-contact", &contact_deck(1.0, 60, 12));
 }
 
 fn killed_and_resumed(name: &str, text: &str) {
