@@ -241,3 +241,64 @@ impl Window {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A square of half-size 1 around `at`, facing `s` × `t`.
+    fn plane(at: Vec3, s: Vec3, t: Vec3) -> Plane {
+        Plane::new([at - s - t, at + s - t, at + s + t, at - s + t], 3)
+    }
+
+    fn unit_box() -> Bounds {
+        Bounds { lo: Vec3::zeros(), hi: Vec3::repeat(1.0) }
+    }
+
+    #[test]
+    fn two_planes_meet_where_both_are_zero_and_nearest_to_the_asker() {
+        let (x, y, z) = (Vec3::x(), Vec3::y(), Vec3::z());
+        let floor = plane(Vec3::new(0.0, 0.0, -2.0), x, y);
+        let slope = plane(Vec3::new(3.0, 0.0, 0.0), y, z - x);
+        let from = Vec3::new(0.5, 7.0, 0.5);
+        let q = floor.corner(&slope, &from).unwrap();
+        // x + z = 3 and z = −2.
+        assert!((q - Vec3::new(5.0, 7.0, -2.0)).norm() < 1e-9, "{q}");
+        assert!(floor.corner(&floor, &from).is_none());
+    }
+
+    #[test]
+    fn the_room_takes_in_near_planes_and_leaves_far_ones() {
+        let room = |z: f64| {
+            let floor = [plane(Vec3::new(0.0, 0.0, z), Vec3::x(), Vec3::y())];
+            Room::new(&unit_box(), &Bounds::empty(), std::iter::once(&floor[..]), Vec3::z()).bounds
+        };
+        assert!((room(-0.5).lo.z + 0.5 + MARGIN * 1.5).abs() < 1e-12);
+        assert!((room(-5.0).lo.z + MARGIN).abs() < 1e-12);
+        // What a plane cuts through stays as it is.
+        assert!((room(0.5).lo.z + MARGIN).abs() < 1e-12);
+    }
+
+    /// The floor of a room between two walls: 1 wide, and as long as the room, 1 + 2 margins of its largest extent.
+    #[test]
+    fn planes_end_at_the_room_and_where_they_meet() {
+        let (x, y, z) = (Vec3::x(), Vec3::y(), Vec3::z());
+        let planes = [plane(0.0 * z, x, y), plane(0.0 * x, y, z), plane(x, z, y)];
+        let room = Room::new(&unit_box(), &Bounds::empty(), std::iter::once(&planes[..]), z);
+        let floor = ended(room.trimmed(Polygon::flat(&planes[0].corners, Line::Feature)), 0, &planes);
+        let mut bounds = Bounds::empty();
+        floor.points().for_each(|p| bounds.add(&p));
+        let expected = [Vec3::new(0.0, -MARGIN, 0.0), Vec3::new(1.0, 1.0 + MARGIN, 0.0)];
+        assert!((bounds.lo - expected[0]).norm() + (bounds.hi - expected[1]).norm() < 1e-9, "{bounds:?}");
+        assert!(!room.sees_back(&planes[0].normal) && room.sees_back(&-planes[0].normal));
+    }
+
+    #[test]
+    fn a_band_faces_the_right_of_its_first_side() {
+        let p = |x: f64, y: f64| Vec3::new(x, y, 0.0);
+        let band = Plane::new([p(1.0, 0.0), p(0.0, 0.0), p(0.0, -0.2), p(1.0, -0.2)], 2);
+        assert!((band.normal - Vec3::y()).norm() < 1e-15 && (band.depth - 0.2).abs() < 1e-15);
+        // On from both ends, as thick as before.
+        assert!(band.corners[0].x > 100.0 && band.corners[1].x < -100.0 && band.corners[2].y == -0.2);
+    }
+}
