@@ -251,9 +251,14 @@ impl ThreeStage {
                 walked.asleep = group.limit - ways.margin;
             }
         }
+        // Records of two bodies often stand together.
+        let (mut last, mut place) = ((u32::MAX, u32::MAX), Err(0));
         let mut near = |bodies: [u32; 2], gap: f64| {
             let pair = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
-            if let Ok(at) = groups.binary_search_by_key(&pair, |g| (g.a, g.b)) {
+            if pair != last {
+                (last, place) = (pair, groups.binary_search_by_key(&pair, |g| (g.a, g.b)));
+            }
+            if let Ok(at) = place {
                 walked[at].asleep = walked[at].asleep.min(gap - ways.margin);
             }
         };
