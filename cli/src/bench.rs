@@ -2,14 +2,14 @@
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
 use carom::cases::bench::search::Figure;
-use carom::cases::bench::{Measurement, force, machine, search};
+use carom::cases::bench::{Measurement, force, kicks, machine, search};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, `search`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
+    /// Which: `force`, `search`, `kicks`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -30,6 +30,7 @@ pub fn command(args: &BenchArgs) -> Outcome {
         .iter()
         .map(|case| format!("force/{case}"))
         .chain(search::SCENES.iter().map(|scene| format!("search/{scene}")))
+        .chain(kicks::CASES.iter().map(|case| format!("kicks/{case}")))
         .collect();
     if let Some(name) = args.names.iter().find(|n| !all.iter().any(|c| fits(n, c))) {
         let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
@@ -52,6 +53,10 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
         for &threads in &args.threads {
             if let Some(case) = case.strip_prefix("force/") {
                 if let Some(measurement) = force::measure(case, threads, peak) {
+                    print(args, &measurement, out)?;
+                }
+            } else if let Some(case) = case.strip_prefix("kicks/") {
+                for measurement in kicks::measure(case, threads) {
                     print(args, &measurement, out)?;
                 }
             } else if let Some(scene) = case.strip_prefix("search/") {
@@ -125,6 +130,8 @@ fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<
     let name = format!("{}/{}", m.bench, m.case);
     let (value, unit) = match m.unit {
         "elements/s" => (m.value / 1e6, "million elements/s"),
+        "kicks/s" => (m.value / 1e6, "million kicks/s"),
+        "looks/s" => (m.value / 1e6, "million looks/s"),
         "queries/s" => (m.value / 1e6, "million queries/s"),
         "flop/s" => (m.value / 1e9, "Gflop/s"),
         "bytes/s" => (m.value / 1e9, "GB/s"),

@@ -57,18 +57,48 @@ fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Resul
     writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;
 
     let stable = model.stable_step();
-    let dt = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(spec.method.safety()) * stable);
-    let steps = (case.end / dt).ceil();
-    writeln!(text, "largest stable step {stable:.4e} s; step {dt:.4e} s, {steps:.0} steps to the end")?;
-    let one = step_time(model);
+    let potentials: usize = model.blocks.iter().map(|b| b.potentials()).sum();
+    // each is kicked in the middle of its intervals
+    let kicks = |(h, count): &(f64, u64)| *count as f64 * (case.end / h + 0.5).floor();
+    let updates: f64 = match &loaded.kicks[..] {
+        [(shortest, _), .., (longest, _)] => {
+            writeln!(text, "steps {shortest:.4e} s to {longest:.4e} s:")?;
+            classes(&loaded.kicks, text)?;
+            loaded.kicks.iter().map(kicks).sum()
+        }
+        one => {
+            let asked = spec.step.size.unwrap_or_else(|| spec.step.safety.unwrap_or(0.5) * stable);
+            let dt = one.first().map_or(asked, |k| k.0);
+            let steps = (case.end / dt).ceil();
+            writeln!(
+                text,
+                "largest stable step {stable:.4e} s; step {dt:.4e} s, {steps:.0} steps to the end"
+            )?;
+            one.first().map_or(steps * potentials as f64, kicks)
+        }
+    };
+    let seconds = step_time(model) * updates / (potentials as f64).max(1.0);
     writeln!(
         text,
-        "cost {:.3e} element updates, about {} on {threads} threads, output{} aside",
-        steps * model.elements() as f64,
-        duration(Duration::from_secs_f64((one * steps).min(1e12))),
+        "cost {updates:.3e} element updates, about {} on {threads} threads, output{} aside",
+        duration(Duration::from_secs_f64(seconds.min(1e12))),
         if loaded.surfaces.is_some() { " and contact" } else { "" }
     )?;
     writeln!(text, "output {} rows of history, {} frames", spec.output.history + 1, spec.output.frames + 1)
+}
+
+/// How many potentials have which step; free steps in powers of two.
+fn classes(kicks: &[(f64, u64)], text: &mut String) -> std::fmt::Result {
+    let mut from = 0;
+    while let Some(&(shortest, _)) = kicks.get(from) {
+        // a hair less, so that powers of two stand alone
+        let to = kicks.partition_point(|k| k.0 < 1.999_999 * shortest).max(from + 1);
+        let count: u64 = kicks[from..to].iter().map(|k| k.1).sum();
+        let up_to = if to > from + 1 { format!(" to {:.4e} s", kicks[to - 1].0) } else { String::new() };
+        writeln!(text, "  {count} at {shortest:.4e} s{up_to}")?;
+        from = to;
+    }
+    Ok(())
 }
 
 fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> std::fmt::Result {
@@ -87,15 +117,21 @@ fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> s
         let steps = block.stable_steps();
         let (worst, step) =
             steps.iter().enumerate().fold((0, f64::INFINITY), |w, (i, &s)| if s < w.1 { (i, s) } else { w });
-        let one_point =
-            block.kind() == carom::mesh::CellKind::Hex8 && spec.integration == spec::Integration::OnePoint;
+        let kind = match spec.integration {
+            spec::Integration::OnePoint if block.kind() == carom::mesh::CellKind::Hex8 => " one-point",
+            spec::Integration::Nodal => " nodal",
+            _ => "",
+        };
+        // nodes come before cells
+        let nodes = block.potentials() - block.len();
+        let (what, which) = if worst < nodes { ("node", worst) } else { ("element", worst - nodes) };
         writeln!(
             text,
-            "  {}{} x {}: density {} kg/m³, critical step {step:.4e} s (element {worst})",
+            "  {}{kind} x {}: density {} kg/m³, critical step {step:.4e} s ({what} {which}){}",
             block.kind().name(),
-            if one_point { " one-point" } else { "" },
             block.len(),
-            block.density()
+            block.density(),
+            if nodes > 0 { format!(", {} potentials", block.potentials()) } else { String::new() }
         )?;
     }
     let surface = Surface::of(&at.mesh);

@@ -2,12 +2,12 @@
 
 use crate::exit::{BAD_INPUT, CHECK_FAILED, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, unless_closed};
 use crate::signals::Stop;
-use carom::cases::reproduce::{CASES, Check, Published, ReproduceError, find};
+use carom::cases::reproduce::{CASES, Check, Done, Published, ReproduceError, find, report};
 use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Args)]
 pub struct ReproduceArgs {
@@ -25,7 +25,7 @@ pub struct ReproduceArgs {
     /// One JSON object per check
     #[arg(long)]
     json: bool,
-    /// Keeps the histories of the cases in this folder
+    /// Keeps runs, plots and pictures of the cases in this folder, with a page about all of them
     #[arg(long)]
     out: Option<PathBuf>,
     /// Threads; all cores unless told
@@ -96,6 +96,7 @@ fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> i
         Err(error) => return Ok(Verdict::BadRequest(format!("cannot start {threads} threads: {error}"))),
     };
     let mut passed = true;
+    let mut all: Vec<(&Published, Done)> = Vec::new();
     for case in chosen {
         let kept = args.out.as_ref().map(|folder| folder.join(case.name));
         let folder = kept.clone().unwrap_or_else(|| {
@@ -105,17 +106,30 @@ fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> i
             let text = format!("cannot make the folder {}: {error}", folder.display());
             return Ok(Verdict::Error(ReproduceError::Output(text)));
         }
-        let outcome = pool.install(|| case.run(args.quick, &folder, stop));
+        let outcome = pool.install(|| case.run(args.quick, kept.is_some(), &folder, stop));
         if kept.is_none() {
             let _ = std::fs::remove_dir_all(&folder);
         }
-        match outcome {
+        let done = match outcome {
             Err(error) => return Ok(Verdict::Error(error)),
-            Ok(checks) => {
-                for check in &checks {
-                    passed &= check.pass();
-                    print(args, case, check, out)?;
-                }
+            Ok(done) => done,
+        };
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Verdict::Passed);
+        }
+        for check in &done.checks {
+            passed &= check.pass();
+            print(args, case, check, out)?;
+        }
+        all.push((case, done));
+    }
+    if let Some(folder) = &args.out {
+        match pool.install(|| report::write(folder, &all, args.quick)) {
+            Ok(page) if !args.json => writeln!(out, "{}", folder.join(page).display())?,
+            Ok(_) => {}
+            Err(error) => {
+                let text = format!("cannot write the page in {}: {error}", folder.display());
+                return Ok(Verdict::Error(ReproduceError::Output(text)));
             }
         }
     }
@@ -139,10 +153,6 @@ fn print(args: &ReproduceArgs, case: &Published, check: &Check, out: &mut impl W
     }
     let mark = if check.pass() { "pass" } else { "FAIL" };
     let Check { check, expected, measured, tolerance, relation } = check;
-    let sign = match serde_json::to_value(relation) {
-        Ok(value) if value == "at_most" => "≤",
-        Ok(value) if value == "at_least" => "≥",
-        _ => "=",
-    };
+    let sign = relation.sign();
     writeln!(out, "{mark}  {}: {check}: {measured:.6e} {sign} {expected:.6e} ± {tolerance:.1e}", case.name)
 }

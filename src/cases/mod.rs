@@ -25,13 +25,17 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 12] = [
+pub const EXAMPLES: [Example; 16] = [
     example!("spinning-block"),
     example!("five-cubes"),
     example!("cube-pile"),
     example!("76-cubes"),
     example!("two-bars"),
     example!("two-hex-bars"),
+    example!("block-assembly"),
+    example!("graded-bars"),
+    example!("sliding-block"),
+    example!("rolling-block"),
     example!("two-particles"),
     example!("node-face-2d"),
     example!("free-bar"),

@@ -3,6 +3,7 @@
 use super::spec::{Integration, Law, Plane};
 use crate::element::bar2::Bar2;
 use crate::element::hex8::{Hex8, Hex8OnePoint};
+use crate::element::nodal::{Nodal, STABILISATION, softened};
 use crate::element::quad4::Quad4;
 use crate::element::solid::{Solid, SolidOptions};
 use crate::element::tet4::Tet4;
@@ -28,36 +29,68 @@ pub struct Kind {
 
 /// The maker of a block of `kind` with `law`.
 pub fn maker(kind: Kind, law: &Law) -> Box<MakeBlock<'static>> {
+    // each law with the same law made softer, which holds the cells of nodal integration together
     match *law {
         Law::Linear { young, poisson, density } => {
-            with_law(kind, Linear { lame: Lame::from_young(young, poisson), density })
+            let of = |lame| Linear { lame, density };
+            let lame = Lame::from_young(young, poisson);
+            with_law(kind, of(lame), of(softened(lame)))
         }
         Law::StVenantKirchhoff { young, poisson, density } => {
-            with_law(kind, StVenantKirchhoff { lame: Lame::from_young(young, poisson), density })
+            let of = |lame| StVenantKirchhoff { lame, density };
+            let lame = Lame::from_young(young, poisson);
+            with_law(kind, of(lame), of(softened(lame)))
         }
         Law::NeoHookean { young, poisson, density } => {
-            with_law(kind, NeoHookean { lame: Lame::from_young(young, poisson), density })
+            let of = |lame| NeoHookean { lame, density };
+            let lame = Lame::from_young(young, poisson);
+            with_law(kind, of(lame), of(softened(lame)))
         }
-        Law::MooneyRivlin { c1, c2, bulk, density } => with_law(kind, MooneyRivlin { c1, c2, bulk, density }),
+        Law::MooneyRivlin { c1, c2, bulk, density } => {
+            let law = MooneyRivlin { c1, c2, bulk, density };
+            let bulk = soft_bulk(&law);
+            with_law(kind, law, MooneyRivlin { c1, c2, bulk, density })
+        }
         Law::Ogden { ref mu, ref alpha, bulk, density } => {
-            let terms = mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
-            with_law(kind, Ogden { terms, bulk, density })
+            let terms: Vec<OgdenTerm> =
+                mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
+            let law = Ogden { terms: terms.clone(), bulk, density };
+            let bulk = soft_bulk(&law);
+            with_law(kind, law, Ogden { terms, bulk, density })
         }
-        Law::BlatzKo { shear, density } => with_law(kind, BlatzKo { shear, density }),
+        // its Poisson ratio is 1/4
+        Law::BlatzKo { shear, density } => {
+            with_law(kind, BlatzKo { shear, density }, BlatzKo { shear, density })
+        }
     }
 }
 
-fn with_law<M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'static>> {
+/// Bulk modulus of a law made softer [Pa].
+fn soft_bulk(law: &impl Material) -> f64 {
+    let Lame { lambda, mu } = softened(law.lame());
+    lambda + 2.0 / 3.0 * mu
+}
+
+fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
     match (kind.cell, kind.plane, kind.integration) {
         (CellKind::Bar2, _, _) => solid::<Bar2, _>(kind, Uniaxial(law)),
         (CellKind::Tri3, Plane::Strain, _) => solid::<Tri3, _>(kind, law),
         (CellKind::Tri3, Plane::Stress, _) => solid::<Tri3, _>(kind, PlaneStress(law)),
         (CellKind::Quad4, Plane::Strain, _) => solid::<Quad4, _>(kind, law),
         (CellKind::Quad4, Plane::Stress, _) => solid::<Quad4, _>(kind, PlaneStress(law)),
+        (CellKind::Tet4, _, Integration::Nodal) => nodal::<Tet4, _>(law, soft),
         (CellKind::Tet4, _, _) => solid::<Tet4, _>(kind, law),
+        (CellKind::Hex8, _, Integration::Nodal) => nodal::<Hex8, _>(law, soft),
         (CellKind::Hex8, _, Integration::Full) => solid::<Hex8, _>(kind, law),
         (CellKind::Hex8, _, Integration::OnePoint) => solid::<Hex8OnePoint, _>(kind, law),
     }
+}
+
+fn nodal<E: Element, M: Material + Clone>(law: M, soft: M) -> Box<MakeBlock<'static>> {
+    Box::new(move |connectivity, reference| {
+        let (law, soft) = (law.clone(), soft.clone());
+        Box::new(Nodal::<E, M>::new(law, soft, connectivity, reference, STABILISATION)) as Box<dyn Block>
+    })
 }
 
 fn solid<E: Element, M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'static>> {

@@ -8,6 +8,7 @@ use super::surfaces::{self, Surfaces};
 use super::tree::Tree;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
+use crate::method::asynchronous::{self, Asynchronous as AsynchronousMethod};
 use crate::method::verlet::{StepRule, Verlet};
 use crate::method::{Method, dcr, response};
 use crate::model::contact::{self, ObstacleShape};
@@ -19,14 +20,19 @@ use std::collections::BTreeMap;
 
 /// Steps beyond which a run is a slip of the pen: a thousand years at a million steps a second.
 const MOST_STEPS: f64 = 1e16;
+/// Ticks that numbers can tell apart: the asynchronous method counts a thousand or a million of them in a step.
+const MOST_TICKS: f64 = (1u64 << 53) as f64;
 
-/// The case, and what of it can touch if its method knows contact.
-pub fn case(
-    spec: &Spec,
-    made: Vec<Made>,
-    tree: &Tree,
-    problems: &Problems,
-) -> Option<(Case, Option<Surfaces>)> {
+/// What a deck has become.
+pub struct Built {
+    pub case: Case,
+    /// What can touch, if anything can.
+    pub surfaces: Option<Surfaces>,
+    /// Steps [s] of groups of potentials and how many each has, where they differ.
+    pub kicks: Vec<(f64, u64)>,
+}
+
+pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> Option<Built> {
     let mut builder = Builder::default();
     let mut held = Vec::new();
     let mut rigid = Vec::new();
@@ -73,7 +79,7 @@ pub fn case(
     let names: Vec<&str> = deformable.iter().map(|d| d.0).chain(rigid.iter().map(|r| r.0)).collect();
     if let Some(contact) = &spec.contact {
         let dimension = builder.bodies().iter().map(|b| b.mesh.dimension()).max().unwrap_or(3);
-        builder.contact = touching(contact, &deformable, &builder, &names);
+        builder.contact = who_touches(contact, &deformable, &builder, &names);
         builder.contact.obstacles =
             rigid.into_iter().map(|(name, o, mesh)| obstacle(name, o, mesh, dimension)).collect();
     }
@@ -95,16 +101,28 @@ pub fn case(
         .iter()
         .map(|(name, probe)| RunProbe { name: name.clone(), target: target(probe, &model, &held, &names) });
     let (state, probes) = (initial(&deformable, &model), probes.collect());
-    let surfaces = match spec.method.has_contact() {
+    let bodies: Vec<(String, Option<&AnyBody>)> =
+        spec.body.0.iter().map(|(name, body)| (name.clone(), Some(body))).collect();
+    let touching = touching(spec.contact.as_ref(), &bodies);
+    let surfaces = match touching || spec.method != MethodName::Verlet {
         true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),
         false => None,
     };
     if !problems.none() {
         return None;
     }
+    let mut kicks = Vec::new();
+    let mut with_kicks = |options: asynchronous::Options| -> Box<dyn Method> {
+        let method = AsynchronousMethod::new(&model, options);
+        kicks = method.steps();
+        Box::new(method)
+    };
     let method: Box<dyn Method> = match spec.method {
-        MethodName::Verlet => Box::new(Verlet::new(&model, rule)),
+        // without contact, the same steps faster, and automatic ones
+        MethodName::Verlet if !touching => Box::new(Verlet::new(&model, rule)),
+        MethodName::Verlet => with_kicks(synchronous(&model, rule)),
         MethodName::Dcr => Box::new(dcr::Dcr::new(&model, rule, dcr_options(spec))),
+        MethodName::Asynchronous => with_kicks(asynchronous_options(spec)),
     };
     let case = Case {
         title: spec.title.clone(),
@@ -115,7 +133,7 @@ pub fn case(
         end: spec.end,
         probes,
     };
-    Some((case, surfaces))
+    Some(Built { case, surfaces, kicks })
 }
 
 fn guarded(spec: &Spec) -> bool {
@@ -142,8 +160,52 @@ fn dcr_options(spec: &Spec) -> dcr::Options {
     }
 }
 
+/// Velocity Verlet with contacts in mid-drift.
+fn synchronous(model: &Model, rule: StepRule) -> asynchronous::Options {
+    let safety = match rule {
+        StepRule::Automatic { safety } => safety,
+        StepRule::Fixed(size) => {
+            size / AsynchronousMethod::new(model, asynchronous::Options::synchronous(1.0)).next_step()
+        }
+    };
+    asynchronous::Options::synchronous(safety)
+}
+
+fn asynchronous_options(spec: &Spec) -> asynchronous::Options {
+    use asynchronous::Longest;
+    let own = spec.asynchronous.unwrap_or_default();
+    let usual = usual_safety(spec.method, true, Some(&own));
+    asynchronous::Options {
+        safety: spec.step.safety.unwrap_or(usual),
+        steps: match own.steps {
+            Steps::Classes => asynchronous::Steps::Classes,
+            Steps::Free => asynchronous::Steps::Free,
+            Steps::Synchronous => asynchronous::Steps::Synchronous,
+        },
+        phase: match own.phase {
+            Phase::Centred => asynchronous::Phase::Centred,
+            Phase::Start => asynchronous::Phase::Paper,
+        },
+        contact_step: match own.contact_step {
+            ContactStep { travel: Some(travel), local: Some(times), .. } => {
+                asynchronous::ContactStep::Adaptive { travel, longest: Longest::Local(times) }
+            }
+            ContactStep { travel: Some(travel), average: Some(times), .. } => {
+                asynchronous::ContactStep::Adaptive { travel, longest: Longest::Average(times) }
+            }
+            ContactStep { smallest: Some(share), .. } => asynchronous::ContactStep::Smallest(share),
+            ContactStep { local, .. } => asynchronous::ContactStep::Local(local.unwrap_or(0.5)),
+        },
+        contact_velocity: match own.contact_velocity {
+            ContactVelocity::Synchronised => asynchronous::ContactVelocity::Synchronised,
+            ContactVelocity::Raw => asynchronous::ContactVelocity::Raw,
+        },
+        edge_edge: own.edge_edge,
+    }
+}
+
 /// Who touches whom. Names have been looked up when the deck was checked.
-fn touching(
+fn who_touches(
     spec: &Contact,
     deformable: &[(&str, &Body)],
     builder: &Builder,
@@ -355,16 +417,24 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
             (StepRule::Fixed(size), size)
         }
         Step { safety, .. } => {
-            let safety = safety.unwrap_or(spec.method.safety());
+            let safety = safety.unwrap_or(0.5);
             if safety > 1.0 {
                 let message = format!("a `safety` of {safety} is beyond the proven bound of 1");
                 problems.warn(&tree.place(&["step", "safety"]), message, "0.9 is a good value");
+            } else if safety > 0.9 && spec.method == MethodName::Asynchronous {
+                let message = format!("with a `safety` of {safety}, steps that differ may resonate");
+                problems.warn(&tree.place(&["step", "safety"]), message, "0.5 is a good value");
             }
             (StepRule::Automatic { safety }, safety * stable)
         }
     };
     let steps = spec.end / dt;
-    if steps > MOST_STEPS {
+    let most = match spec.asynchronous {
+        Some(Asynchronous { steps: Steps::Free, .. }) => MOST_TICKS / f64::from(1 << 20),
+        Some(_) => MOST_TICKS / 1024.0,
+        None => MOST_STEPS,
+    };
+    if steps > most {
         let message = format!("it would take {steps:.1e} steps of {dt:.2e} s to reach the end");
         problems.add(&tree.place(&["end"]), message, "an earlier end or a larger step");
         return None;

@@ -4,7 +4,7 @@
 //! so that one mistake is told once.
 
 use super::meshes::{self, Trouble};
-use super::problem::{Problems, list, suggest, there_are};
+use super::problem::{Problems, suggest, there_are};
 use super::read::Draft;
 use super::spec::*;
 use super::tree::{Place, Tree};
@@ -54,7 +54,7 @@ impl Checker<'_> {
 
     /// Checks everything; defaults that depend on the mesh are written into the draft.
     pub fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
-        let Draft { material, body, load, probe, contact, method, .. } = draft;
+        let Draft { material, body, load, probe, contact, method, step: draft_step, .. } = draft;
         let mut used = vec![false; material.len()];
         let made: Vec<Option<Made>> = body
             .iter_mut()
@@ -87,8 +87,8 @@ impl Checker<'_> {
                 self.obstacle(name, obstacle, mesh.as_ref(), dimension);
             }
         }
-        if let Some(method) = method.filter(|m| !m.has_contact()) {
-            self.without_contact(method, body, contact, probe);
+        if let Some(method) = *method {
+            self.beyond(method, draft_step.as_ref(), body, contact);
         }
         let bodies: Vec<(&str, Option<&Made>)> =
             body.iter().zip(&made).map(|((name, _), m)| (name.as_str(), m.as_ref())).collect();
@@ -117,40 +117,39 @@ impl Checker<'_> {
         verdict.map_err(|error| self.mesh_trouble(name, error.into())).is_ok()
     }
 
-    /// What a deck may not say when nothing touches anything.
-    fn without_contact(
+    /// What a deck may ask of other methods only.
+    fn beyond(
         &self,
         method: MethodName,
+        step: Option<&Step>,
         body: &[(String, Option<AnyBody>)],
         contact: &Option<Option<Contact>>,
-        probe: &[(String, Option<Probe>)],
     ) {
-        let with = list(MethodName::WITH_CONTACT, '"');
-        let refuse = |path: &[&str], what: String| {
-            let message = format!("{what}, and method \"{}\" knows no contact", method.name());
-            let help = format!("methods with contact: {with}");
-            self.problems.add(&self.place(path), message, help);
-        };
-        if let Some(Some(_)) = contact {
-            refuse(&["contact"], "there is a table [contact]".into());
+        let name = method.name();
+        if let Some(Some(Contact { guard: true, .. })) = contact
+            && method != MethodName::Dcr
+        {
+            let why = match method {
+                MethodName::Asynchronous => "there is no common step to certify",
+                _ => "it answers contacts and does not look at ways",
+            };
+            let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
+            self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
+        }
+        if method != MethodName::Asynchronous {
+            return;
+        }
+        if let Some(Step { size: Some(_), .. }) = step {
+            let message = "with method \"asynchronous\" every element has a step of its own, and no `size` is that of all";
+            let help = "use `safety`, the share of the critical step that each takes";
+            self.problems.add(&self.place(&["step", "size"]), message, help);
         }
         for (name, body) in body {
-            match body {
-                Some(AnyBody::Rigid(obstacle)) if obstacle.mesh.is_some() => {
-                    let what = format!("body `{name}` has no `material`, so it is a rigid obstacle");
-                    refuse(&["body", name], what);
-                }
-                Some(AnyBody::Rigid(_)) => refuse(&["body", name], format!("body `{name}` is an obstacle")),
-                Some(AnyBody::Deformable(Body { contact: Part::Sets(_), .. })) => {
-                    let what = format!("`contact` says what of body `{name}` can touch");
-                    refuse(&["body", name, "contact"], what);
-                }
-                _ => {}
-            }
-        }
-        for (name, probe) in probe {
-            if let Some(Probe { body: None, .. }) = probe {
-                refuse(&["probe", name], format!("probe `{name}` measures contact"));
+            if let Some(AnyBody::Deformable(Body { contact: Part::Sets(_), .. })) = body {
+                let message =
+                    format!("with method \"asynchronous\" all of body `{name}` can touch, or nothing of it");
+                let help = "`contact` must be true or false; `only` of [contact] chooses pairs of bodies";
+                self.problems.add(&self.place(&["body", name, "contact"]), message, help);
             }
         }
     }
@@ -404,6 +403,12 @@ impl Checker<'_> {
             let message = format!("body `{name}` is made of {cells} cells");
             let place = self.place(&["body", name, "integration"]);
             self.problems.add(&place, message, "\"one-point\" is for hex8 only; remove it");
+        }
+        if body.integration == Integration::Nodal && dimension != 3 {
+            let cells = mesh.cells.first().map_or("", |c| c.kind.name());
+            let message = format!("body `{name}` is made of {cells} cells");
+            let place = self.place(&["body", name, "integration"]);
+            self.problems.add(&place, message, "\"nodal\" is for tet4 and hex8; remove it");
         }
         let vectors = [("velocity", body.velocity), ("gravity", body.gravity)];
         for (key, v) in vectors {

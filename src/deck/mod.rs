@@ -51,8 +51,10 @@ pub struct Loaded {
     pub case: Case,
     /// What the deck says, with every default.
     pub spec: Spec,
-    /// What can touch, if the method knows contact.
+    /// What can touch, if anything can.
     pub surfaces: Option<Surfaces>,
+    /// Steps [s] of groups of potentials, ascending, and how many potentials each has; empty where all have one step.
+    pub kicks: Vec<(f64, u64)>,
     pub warnings: Vec<Problem>,
     folder: PathBuf,
 }
@@ -71,15 +73,15 @@ pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
         if !problems.none() {
             return None;
         }
-        let (case, surfaces) = build::case(&spec, made, &tree, &problems)?;
-        Some((case, spec, surfaces))
+        Some((build::case(&spec, made, &tree, &problems)?, spec))
     });
     let warnings = problems.verdict()?;
-    let Some((case, spec, surfaces)) = built else {
+    let Some((built, spec)) = built else {
         // Nothing is given up without a word; should it happen, this is better than none.
         let at = At::File(input.name.into());
         let message = "the deck could not be read".into();
         return Err(DeckErrors { problems: vec![Problem { at, message, help: String::new() }] });
     };
-    Ok(Loaded { case, spec, surfaces, warnings, folder: input.folder.to_owned() })
+    let build::Built { case, surfaces, kicks } = built;
+    Ok(Loaded { case, spec, surfaces, kicks, warnings, folder: input.folder.to_owned() })
 }

@@ -15,6 +15,7 @@ pub struct Draft {
     pub step: Option<Step>,
     pub output: Option<Output>,
     pub dcr: Option<Option<Dcr>>,
+    pub asynchronous: Option<Option<Asynchronous>>,
     pub contact: Option<Option<Contact>>,
     pub material: Vec<(String, Option<Law>)>,
     pub body: Vec<(String, Option<AnyBody>)>,
@@ -35,6 +36,7 @@ impl Draft {
             step: self.step?,
             output: self.output?,
             dcr: self.dcr?,
+            asynchronous: self.asynchronous?,
             contact: self.contact?,
             material: named(self.material)?,
             body: named(self.body)?,
@@ -50,16 +52,11 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     let title = r.or("title", String::new(), Item::text);
     let method = r.required("method", "\"dcr\"").and_then(method_name);
     let end = r.required("end", "0.1").and_then(Item::positive);
-    let mut step = r.or("step", Step::default(), step);
+    let step = r.or("step", Step::default(), step);
     let output = r.or("output", Output::default(), output);
-    let mut dcr = r.maybe("dcr", dcr);
-    let mut contact = r.maybe("contact", contact);
-    if let Some(method) = method {
-        if let Some(Step { size: None, safety: safety @ None }) = &mut step {
-            *safety = Some(method.safety());
-        }
-        defaults_of_method(method, tree, problems, &mut dcr, &mut contact);
-    }
+    let dcr = r.maybe("dcr", dcr);
+    let asynchronous = r.maybe("asynchronous", asynchronous);
+    let contact = r.maybe("contact", contact);
     let material = r.named("material", "material", |_, item| law(item));
     let body = r.named("body", "body", |_, item| any_body(item));
     if body.is_empty() {
@@ -86,29 +83,45 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     };
     let probe = r.named("probe", "probe", |_, item| probe(item));
     r.finish();
-    Some(Draft { title, method, end, step, output, dcr, contact, material, body, load, probe })
+    let mut draft =
+        Draft { title, method, end, step, output, dcr, asynchronous, contact, material, body, load, probe };
+    if let Some(method) = method {
+        defaults_of_method(method, tree, problems, &mut draft);
+    }
+    Some(draft)
 }
 
 /// Tables that belong to the method, with its own defaults.
-fn defaults_of_method(
-    method: MethodName,
-    tree: &Tree,
-    problems: &Problems,
-    dcr: &mut Option<Option<Dcr>>,
-    contact: &mut Option<Option<Contact>>,
-) {
-    if let Some(dcr) = dcr {
-        if method == MethodName::Dcr {
-            dcr.get_or_insert_default();
-        } else if dcr.is_some() {
-            let message = format!("[dcr] is for method \"dcr\"; \"{}\" does not read it", method.name());
-            problems.warn(&tree.place(&["dcr"]), message, "");
-        }
+fn defaults_of_method(method: MethodName, tree: &Tree, problems: &Problems, draft: &mut Draft) {
+    let warn = |own: &str| {
+        let message = format!("[{own}] is for method \"{own}\"; \"{}\" does not read it", method.name());
+        problems.warn(&tree.place(&[own]), message, "");
+    };
+    match &mut draft.dcr {
+        Some(dcr) if method == MethodName::Dcr => _ = dcr.get_or_insert_default(),
+        Some(Some(_)) => warn("dcr"),
+        _ => {}
     }
-    let (Some(contact), Some(own)) = (contact, method.restitution()) else { return };
+    match &mut draft.asynchronous {
+        Some(own) if method == MethodName::Asynchronous => _ = own.get_or_insert_default(),
+        Some(Some(_)) => warn("asynchronous"),
+        _ => {}
+    }
+    let bodies: Vec<(String, Option<&AnyBody>)> =
+        draft.body.iter().map(|(name, body)| (name.clone(), body.as_ref())).collect();
+    let touching = touching(draft.contact.as_ref().and_then(Option::as_ref), &bodies);
+    if let Some(Step { size: None, safety: safety @ None }) = &mut draft.step {
+        let own = draft.asynchronous.as_ref().and_then(Option::as_ref);
+        *safety = Some(usual_safety(method, touching, own));
+    }
+    let Some(contact) = &mut draft.contact else { return };
+    if method == MethodName::Verlet && !touching && contact.is_none() {
+        return;
+    }
     let contact = contact.get_or_insert_default();
+    let own = method.restitution();
     let before = tree.method_before.as_deref().and_then(MethodName::called);
-    let before = before.filter(|b| *b != method).and_then(MethodName::restitution);
+    let before = before.filter(|b| *b != method).map(MethodName::restitution);
     let told = |path: &[&str]| matches!(tree.place(path), Place::Option(_));
     if !told(&["contact", "restitution"]) {
         contact.restitution = carried_over(contact.restitution, before);
@@ -162,6 +175,59 @@ fn dcr(item: Item) -> Option<Dcr> {
         energy_correction: energy_correction?,
         angular_momentum_correction: spin?,
     })
+}
+
+fn asynchronous(item: Item) -> Option<Asynchronous> {
+    let mut r = item.table("asynchronous")?;
+    let mode = r.or("mode", Mode::Default, |i| i.choice(&Mode::ALL).map(|k| [Mode::Default, Mode::Paper][k]));
+    let usual = Asynchronous::of(mode.unwrap_or(Mode::Default));
+    let steps = r.or("steps", usual.steps, |i| {
+        i.choice(&Steps::ALL).map(|k| [Steps::Classes, Steps::Free, Steps::Synchronous][k])
+    });
+    let phase =
+        r.or("phase", usual.phase, |i| i.choice(&Phase::ALL).map(|k| [Phase::Centred, Phase::Start][k]));
+    let contact_velocity = r.or("contact_velocity", usual.contact_velocity, |i| {
+        let each = [ContactVelocity::Synchronised, ContactVelocity::Raw];
+        i.choice(&ContactVelocity::ALL).map(|k| each[k])
+    });
+    let edge_edge = r.or("edge_edge", usual.edge_edge, Item::flag);
+    let contact_step = r.or("contact_step", usual.contact_step, contact_step);
+    r.finish();
+    Some(Asynchronous {
+        mode: mode?,
+        steps: steps?,
+        phase: phase?,
+        contact_velocity: contact_velocity?,
+        edge_edge: edge_edge?,
+        contact_step: contact_step?,
+    })
+}
+
+fn contact_step(item: Item) -> Option<ContactStep> {
+    let mut r = item.table("contact_step")?;
+    let local = r.maybe("local", Item::positive);
+    let smallest = r.maybe("smallest", Item::positive);
+    let average = r.maybe("average", Item::positive);
+    let travel = r.maybe("travel", Item::positive);
+    let of = r.one_of(&["local", "smallest", "average"]);
+    let place = |key: &str| r.key_place(key).unwrap_or(&r.place).clone();
+    let fits = match (of, r.key_place("travel").is_some()) {
+        (Some("smallest"), true) => {
+            let help = "a step that follows the speed goes with `local` or `average`";
+            r.problems.add(&place("travel"), format!("{} has both `smallest` and `travel`", r.name), help);
+            false
+        }
+        (Some("average"), false) => {
+            let help =
+                "for example { average = 1, travel = 0.5 }; small elements are not seen by an average alone";
+            r.problems.add(&place("average"), format!("{} has `average` without `travel`", r.name), help);
+            false
+        }
+        (of, _) => of.is_some(),
+    };
+    r.finish();
+    let step = ContactStep { local: local?, smallest: smallest?, average: average?, travel: travel? };
+    fits.then_some(step)
 }
 
 fn contact(item: Item) -> Option<Contact> {
@@ -449,7 +515,8 @@ fn body(item: Item) -> Option<Body> {
     let material_here = r.maybe("material", material);
     let materials = r.each("materials", "group", |_, item| material(item));
     let integration = r.or("integration", Integration::Full, |i| {
-        i.choice(&Integration::ALL).map(|k| [Integration::Full, Integration::OnePoint][k])
+        let each = [Integration::Full, Integration::OnePoint, Integration::Nodal];
+        i.choice(&Integration::ALL).map(|k| each[k])
     });
     let hourglass = r.or("hourglass", default_hourglass(), Item::not_negative);
     let plane = r.maybe("plane", |i| i.choice(&Plane::ALL).map(|k| [Plane::Strain, Plane::Stress][k]));

@@ -68,6 +68,9 @@ pub struct Spec {
     /// Switches of method "dcr".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dcr: Option<Dcr>,
+    /// Switches of method "asynchronous".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asynchronous: Option<Asynchronous>,
     /// Who touches whom, and how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Contact>,
@@ -88,34 +91,20 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodName {
-    /// Velocity Verlet, explicit, without contact.
+    /// Velocity Verlet, explicit; contacts one after the other in mid-step.
     Verlet,
     /// Explicit Newmark with decomposition contact response.
     Dcr,
+    /// Every element and every contact with a step of its own.
+    Asynchronous,
 }
 
 impl MethodName {
-    pub const ALL: [&'static str; 2] = ["verlet", "dcr"];
+    pub const ALL: [&'static str; 3] = ["verlet", "dcr", "asynchronous"];
     /// Names that are spoken for.
-    pub const LATER: [&'static str; 6] = [
-        "asynchronous",
-        "nonsmooth",
-        "velocity-update",
-        "semi-explicit",
-        "newmark-penalty",
-        "bipotential-implicit",
-    ];
-    /// Those in which bodies touch.
-    pub const WITH_CONTACT: [&'static str; 1] = ["dcr"];
-    const EACH: [MethodName; 2] = [MethodName::Verlet, MethodName::Dcr];
-
-    /// Share of the largest stable step that is taken unless the deck says otherwise: impacts want shorter steps.
-    pub fn safety(self) -> f64 {
-        match self {
-            MethodName::Verlet => 0.9,
-            MethodName::Dcr => 0.5,
-        }
-    }
+    pub const LATER: [&'static str; 5] =
+        ["nonsmooth", "velocity-update", "semi-explicit", "newmark-penalty", "bipotential-implicit"];
+    const EACH: [MethodName; 3] = [MethodName::Verlet, MethodName::Dcr, MethodName::Asynchronous];
 
     pub fn name(self) -> &'static str {
         MethodName::ALL[self as usize]
@@ -126,17 +115,158 @@ impl MethodName {
         MethodName::EACH.into_iter().find(|m| m.name() == name)
     }
 
-    /// Share of the speed of approach with which surface nodes part unless the deck says; none without contact.
-    pub fn restitution(self) -> Option<f64> {
-        match self {
-            MethodName::Verlet => None,
-            MethodName::Dcr => Some(1.0),
+    /// Share of the speed of approach with which surface nodes part unless the deck says.
+    pub fn restitution(self) -> f64 {
+        1.0
+    }
+}
+
+/// Share of the largest stable step that is taken unless the deck says otherwise: impacts want shorter steps, and so do
+/// steps that do not fit each other.
+pub fn usual_safety(method: MethodName, touching: bool, asynchronous: Option<&Asynchronous>) -> f64 {
+    match method {
+        MethodName::Verlet if !touching => 0.9,
+        MethodName::Asynchronous if asynchronous.is_some_and(|a| a.steps == Steps::Free) => 0.25,
+        _ => 0.5,
+    }
+}
+
+/// Can anything touch anything? One body alone cannot, unless it may touch itself. What could not be read may be anything.
+pub fn touching(contact: Option<&Contact>, bodies: &[(String, Option<&AnyBody>)]) -> bool {
+    let out = |name: &String| contact.is_some_and(|c| c.off.contains(name));
+    let apart = |body: &&AnyBody| matches!(body, AnyBody::Deformable(Body { contact: Part::All(false), .. }));
+    let rigid = |body: &&AnyBody| matches!(body, AnyBody::Rigid(_));
+    let there: Vec<Option<&AnyBody>> =
+        bodies.iter().filter(|(name, b)| !out(name) && !b.as_ref().is_some_and(apart)).map(|b| b.1).collect();
+    let itself = contact.is_some_and(|c| !c.with_itself.is_empty());
+    let nobody = contact.is_some_and(|c| c.only.as_ref().is_some_and(Vec::is_empty));
+    let some_give_way = there.iter().any(|b| !b.as_ref().is_some_and(rigid));
+    !nobody && some_give_way && (itself || there.len() > 1)
+}
+
+/// Switches of method "asynchronous".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Asynchronous {
+    /// Where the other switches stand unless given.
+    pub mode: Mode,
+    /// How the steps of elements fit each other.
+    pub steps: Steps,
+    /// Where in the interval it stands for a kick lies.
+    pub phase: Phase,
+    /// Which velocities a contact sees.
+    pub contact_velocity: ContactVelocity,
+    /// Edges touch edges.
+    pub edge_edge: bool,
+    /// How often a surface node looks for contacts.
+    pub contact_step: ContactStep,
+}
+
+impl Asynchronous {
+    /// All switches as a mode has them.
+    pub fn of(mode: Mode) -> Asynchronous {
+        match mode {
+            Mode::Default => Asynchronous {
+                mode,
+                steps: Steps::Classes,
+                phase: Phase::Centred,
+                contact_velocity: ContactVelocity::Synchronised,
+                edge_edge: true,
+                contact_step: ContactStep { local: Some(0.5), ..ContactStep::default() },
+            },
+            Mode::Paper => Asynchronous {
+                mode,
+                steps: Steps::Free,
+                phase: Phase::Start,
+                contact_velocity: ContactVelocity::Raw,
+                edge_edge: false,
+                contact_step: ContactStep { travel: Some(0.5), average: Some(1.0), ..ContactStep::default() },
+            },
         }
     }
+}
 
-    pub fn has_contact(self) -> bool {
-        self.restitution().is_some()
+impl Default for Asynchronous {
+    fn default() -> Self {
+        Asynchronous::of(Mode::Default)
     }
+}
+
+/// Where the switches of method "asynchronous" stand unless given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// As they work best.
+    Default,
+    /// As the method was published.
+    Paper,
+}
+
+impl Mode {
+    pub const ALL: [&'static str; 2] = ["default", "paper"];
+}
+
+/// How the steps of elements fit each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steps {
+    /// Powers of two times the smallest.
+    Classes,
+    /// Each element its own; may resonate.
+    Free,
+    /// The smallest for all.
+    Synchronous,
+}
+
+impl Steps {
+    pub const ALL: [&'static str; 3] = ["classes", "free", "synchronous"];
+}
+
+/// Where in the interval it stands for a kick lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// In its middle.
+    Centred,
+    /// At its start: velocities at contacts are wrong by the order of the step.
+    Start,
+}
+
+impl Phase {
+    pub const ALL: [&'static str; 2] = ["centred", "start"];
+}
+
+/// Which velocities a contact sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContactVelocity {
+    /// Those of the instant.
+    Synchronised,
+    /// As the last kicks have left them.
+    Raw,
+}
+
+impl ContactVelocity {
+    pub const ALL: [&'static str; 2] = ["synchronised", "raw"];
+}
+
+/// How often a surface node looks for contacts: one of `local`, `smallest` and `average`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ContactStep {
+    /// Times the shortest critical step around the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<f64>,
+    /// Times the shortest step in use, the same for all nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<f64>,
+    /// Times the average critical step of all elements; with `travel` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<f64>,
+    /// As soon as the node has travelled this share of its own size, if that is sooner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub travel: Option<f64>,
 }
 
 /// Switches of method "dcr".
@@ -413,7 +543,7 @@ pub struct Body {
     /// Its material; not needed where `materials` covers all cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub material: Option<MaterialRef>,
-    /// Integration points of hexahedra.
+    /// Integration points of solids.
     #[serde(default)]
     pub integration: Integration,
     /// Stiffness against hourglass modes as a share of λ + 2μ, for `integration = "one-point"`.
@@ -487,19 +617,21 @@ pub fn default_table() -> Vec<[f64; 2]> {
     vec![[0.0, 1.0]]
 }
 
-/// Integration points of hexahedra.
+/// Integration points of solids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Integration {
-    /// 2×2×2 points.
+    /// 2×2×2 points in a hexahedron, one in a tetrahedron.
     #[default]
     Full,
-    /// One, with hourglass control.
+    /// One in a hexahedron, with hourglass control.
     OnePoint,
+    /// At nodes, with the mean gradient of the cells around, stabilised.
+    Nodal,
 }
 
 impl Integration {
-    pub const ALL: [&'static str; 2] = ["full", "one-point"];
+    pub const ALL: [&'static str; 3] = ["full", "one-point", "nodal"];
 }
 
 /// What happens across a plane body.
@@ -636,10 +768,11 @@ pub struct Load {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Step {
-    /// Always this long [s].
+    /// Always this long [s]; not with method "asynchronous".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
-    /// Share of the largest stable step, unless given 0.9, with contact 0.5; follows the deformation.
+    /// Share of the largest stable step, unless given 0.9, with contact 0.5; follows the deformation. With method
+    /// "asynchronous" the share of each element's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety: Option<f64>,
 }

@@ -5,13 +5,14 @@ use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every table and every key that a deck can have, over several decks because some exclude each other.
-const EVERYTHING: [&str; 4] = [
+const EVERYTHING: [&str; 5] = [
     r#"
 title = "all"
 method = "verlet"
 end = 1
 step = { size = 1e-9 }
 output = { history = 1, frames = 2, checkpoint = 3 }
+contact = { only = [] }
 [material]
 a = { law = "linear", young = 1, poisson = 0.3, density = 1 }
 b = { law = "mooney-rivlin", c1 = 1, c2 = 1, bulk = 9, density = 1 }
@@ -145,6 +146,25 @@ polyline = { points = [[2, 2], [2, -2], [-2, -2], [-2, 2]], closed = false }
 mesh = { shape = "rectangle", size = [1, 1], cells = [1, 1], at = [5, 0, 0] }
 spin = [0, 0, 3]
 "#,
+    r#"
+method = "asynchronous"
+end = 1
+[asynchronous]
+mode = "paper"
+steps = "classes"
+phase = "centred"
+contact_velocity = "synchronised"
+edge_edge = true
+contact_step = { local = 2, travel = 0.25 }
+[body.hexes]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+integration = "nodal"
+[body.tets]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], cell = "tet4", at = [2, 0, 0] }
+material = { law = "neo-hookean", young = 1, poisson = 0.49, density = 1 }
+integration = "nodal"
+"#,
 ];
 
 fn load_text(text: &str) -> Result<Loaded, DeckErrors> {
@@ -180,6 +200,8 @@ fn keys_of_schema() -> BTreeMap<&'static str, BTreeSet<String>> {
         ("step", "Step"),
         ("output", "Output"),
         ("dcr", "Dcr"),
+        ("asynchronous", "Asynchronous"),
+        ("contact_step", "ContactStep"),
         ("contact", "Contact"),
         ("between", "Between"),
         ("body", "Body"),
@@ -247,6 +269,10 @@ fn the_words_of_the_schema_are_those_of_the_reader() {
     let set = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<BTreeSet<_>>();
     assert_eq!(words("MethodName"), set(&spec::MethodName::ALL));
     assert_eq!(words("DcrVariant"), set(&spec::DcrVariant::ALL));
+    assert_eq!(words("Mode"), set(&spec::Mode::ALL));
+    assert_eq!(words("Steps"), set(&spec::Steps::ALL));
+    assert_eq!(words("Phase"), set(&spec::Phase::ALL));
+    assert_eq!(words("ContactVelocity"), set(&spec::ContactVelocity::ALL));
     assert_eq!(words("Projection"), set(&spec::Projection::ALL));
     assert_eq!(words("Integration"), set(&spec::Integration::ALL));
     assert_eq!(words("Plane"), set(&spec::Plane::ALL));
@@ -436,14 +462,86 @@ fn bodies_that_overlap_at_the_start_are_named_with_the_depth() {
 }
 
 #[test]
-fn a_method_without_contact_refuses_everything_that_is_about_contact() {
-    let told = load_text(&two_boxes(
-        "verlet",
-        "contact = \"xmin\"\n[contact]\nfriction = 0.1\n[probe.p]\ncontact = \"a\"\n",
-    ));
-    let problems = told.err().unwrap().problems;
-    assert_eq!(problems.len(), 4, "{problems:?}");
-    assert!(problems.iter().all(|p| p.message.contains("knows no contact") && p.help.contains("\"dcr\"")));
+fn a_body_alone_is_carried_without_contact_and_two_are_not() {
+    let alone = "method = \"verlet\"\nend = 1\n[body.a]\nmesh = { shape = \"box\", size = [1, 1, 1], cells = [2, 2, 2] }\n\
+                 material = { law = \"linear\", young = 1, poisson = 0, density = 1 }\n";
+    let loaded = |text: &str| load_text(text).unwrap_or_else(|e| panic!("{e}"));
+    let safety = |loaded: &Loaded| loaded.spec.step.safety;
+    let one = loaded(alone);
+    assert_eq!((one.surfaces.is_none(), one.kicks.len(), safety(&one)), (true, 0, Some(0.9)));
+    // two boxes and a wall: one step for all sixteen elements
+    let two = loaded(&two_boxes("verlet", ""));
+    assert_eq!((two.surfaces.is_some(), two.kicks.len(), safety(&two)), (true, 1, Some(0.5)));
+    assert_eq!(two.kicks[0].1, 16);
+    for apart in ["[contact]\nonly = []\n", "[contact]\noff = [\"a\", \"wall\"]\n"] {
+        assert!(loaded(&two_boxes("verlet", apart)).kicks.is_empty(), "{apart}");
+    }
+    assert_eq!(loaded(&(alone.to_owned() + "[contact]\nself = [\"a\"]\n")).kicks.len(), 1);
+    // a step of a size that is given is the step
+    let fixed = loaded(&two_boxes("verlet", "[step]\nsize = 0.0123\n"));
+    assert!((fixed.kicks[0].0 / 0.0123 - 1.0).abs() < 1e-12, "{:?}", fixed.kicks);
+}
+
+/// Box edges 1/2 and 1/8 make critical steps of 1/2 and 1/8 (ν = 0, c = 1): two classes apart.
+#[test]
+fn asynchronous_steps_are_those_of_the_elements() {
+    let text = |more: &str| {
+        two_boxes("asynchronous", more).replace("cells = [2, 2, 2], at", "cells = [8, 2, 2], at")
+    };
+    let kicks = |more: &str| load_text(&text(more)).unwrap_or_else(|e| panic!("{e}")).kicks;
+    let near = |found: &[(f64, u64)], wanted: &[(f64, u64)]| {
+        assert_eq!(found.len(), wanted.len(), "{found:?}");
+        for (f, w) in found.iter().zip(wanted) {
+            assert!((f.0 / w.0 - 1.0).abs() < 1e-5 && f.1 == w.1, "{found:?}");
+        }
+    };
+    near(&kicks(""), &[(0.0625, 32), (0.25, 8)]);
+    near(&kicks("[step]\nsafety = 0.25\n"), &[(0.03125, 32), (0.125, 8)]);
+    near(&kicks("[asynchronous]\nsteps = \"synchronous\"\n"), &[(0.0625, 40)]);
+    // steps that do not fit each other are shorter unless told
+    near(&kicks("[asynchronous]\nmode = \"paper\"\n"), &[(0.03125, 32), (0.125, 8)]);
+    near(&kicks("[asynchronous]\nmode = \"paper\"\nsteps = \"synchronous\"\n"), &[(0.0625, 40)]);
+}
+
+#[test]
+fn what_only_one_method_can_do_is_refused_by_the_others() {
+    for (method, more, wanted) in [
+        ("asynchronous", "[contact]\nguard = true\n", "no common step to certify"),
+        ("verlet", "[contact]\nguard = true\n", "`guard` is for method \"dcr\""),
+        ("asynchronous", "[step]\nsize = 1e-3\n", "a step of its own"),
+        ("asynchronous", "contact = [\"xmin\"]\n", "all of body `b` can touch"),
+        ("asynchronous", "[asynchronous]\ncontact_step = { average = 1 }\n", "`average` without `travel`"),
+        (
+            "asynchronous",
+            "[asynchronous]\ncontact_step = { smallest = 1, travel = 1 }\n",
+            "both `smallest` and `travel`",
+        ),
+    ] {
+        let told = load_text(&two_boxes(method, more)).err().unwrap();
+        assert!(told.problems.len() == 1 && told.to_string().contains(wanted), "{told}");
+    }
+    let loaded =
+        load_text(&two_boxes("dcr", "[asynchronous]\nedge_edge = false\n")).unwrap_or_else(|e| panic!("{e}"));
+    assert!(loaded.warnings[0].message.contains("[asynchronous] is for method \"asynchronous\""));
+}
+
+/// 27 nodes and 8 hexes, 27 nodes and 48 tets.
+#[test]
+fn integration_at_nodes_has_nodes_and_cells_as_potentials() {
+    for (cell, count) in [("hex8", 27 + 8), ("tet4", 27 + 48)] {
+        for law in
+            ["\"neo-hookean\", young = 1, poisson = 0.3", "\"ogden\", mu = [1], alpha = [2], bulk = 50"]
+        {
+            let text = format!(
+                "method = \"asynchronous\"\nend = 1\n[body.a]\nintegration = \"nodal\"\n\
+                 mesh = {{ shape = \"box\", size = [1, 1, 1], cells = [2, 2, 2], cell = \"{cell}\" }}\n\
+                 material = {{ law = {law}, density = 3 }}\n"
+            );
+            let loaded = load_text(&text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(loaded.kicks.iter().map(|k| k.1).sum::<u64>(), count);
+            assert!((loaded.case.model.mass.iter().sum::<f64>() - 3.0).abs() < 1e-12);
+        }
+    }
 }
 
 #[test]

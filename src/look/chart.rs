@@ -1,4 +1,4 @@
-//! Curves over time in stacked panels, each curve labelled at its end.
+//! Curves over time, or over another quantity, in stacked panels, each curve labelled at its end.
 
 use super::axis;
 use super::colour::Rgba;
@@ -55,10 +55,12 @@ pub struct Panel {
     pub stairs: bool,
 }
 
-/// Stacked panels over one time axis.
+/// Stacked panels over one axis.
 pub struct Figure<'a> {
     pub title: String,
     pub caption: String,
+    /// What runs along the axis: "time", mostly.
+    pub along: String,
     pub time: &'a [f64],
     pub time_unit: String,
     pub panels: Vec<Panel>,
@@ -192,7 +194,7 @@ impl Figure<'_> {
         for (&t, label) in time_ticks.iter().zip(&time_labels) {
             d.text([x.at(t), base], label, TEXT, Anchor::Middle, Paint::SoftInk);
         }
-        let name = format!("time {}", bracket(&self.time_unit, time_power));
+        let name = format!("{} {}", self.along, bracket(&self.time_unit, time_power));
         d.text([(left + right) / 2.0, base + TEXT + 5.0], name, TEXT, Anchor::Middle, Paint::Ink);
         for (i, line) in notes.into_iter().enumerate() {
             let at = [MARGIN, base + TEXT + 5.0 + (i + 1) as f64 * (TEXT + 4.0) + 4.0];

@@ -15,7 +15,7 @@
 
 mod axis;
 mod camera;
-mod chart;
+pub mod chart;
 pub mod colour;
 pub mod draw;
 pub mod folder;

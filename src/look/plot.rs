@@ -138,6 +138,7 @@ impl Book<'_> {
         Figure {
             title: title.to_owned(),
             caption: self.summary.caption(),
+            along: "time".into(),
             time: &self.table.columns[0],
             time_unit,
             panels,

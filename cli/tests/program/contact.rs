@@ -77,6 +77,39 @@ fn two_bars_tell_the_same_story_in_history_frames_and_summary() {
     assert!(code(&picture) == 2 && stderr(&picture).contains("contact_force"), "{}", stderr(&picture));
 }
 
+/// The impulse in the history is that of the frames and of the momentum, whatever the method; one bar at rest before.
+#[test]
+fn asynchronous_contact_tells_the_same_story_everywhere() {
+    for method in ["asynchronous", "verlet"] {
+        let scratch = Scratch::new(&format!("story-{method}"));
+        let out = scratch.path("out");
+        crate::common::run(
+            "graded-bars".as_ref(),
+            &out,
+            &["--method", method, "--set", "end=25", "--set", "output.frames=20"],
+        );
+        let impulse = *column(&out, "push.jx").last().unwrap();
+        assert!((impulse + 2.0).abs() < 0.1, "{impulse}");
+        let frames = frames(&out);
+        // the left bar has 21 × 5 × 5 nodes
+        let received = impulse_in_frames(&frames, |node| node < 525);
+        assert!((received[0] - impulse).abs() < 1e-5, "{received:?} {impulse}");
+        let summary: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+        assert_eq!(summary["method"].as_str(), Some(method));
+        let count = |key: &str| summary[key].as_u64().unwrap();
+        assert!(
+            count("element_kicks") > 100_000
+                && count("collision_kicks") > 1000
+                && count("contacts_peak") > 10
+        );
+        assert!(summary["energy"]["error_max_rel"].as_f64().unwrap() < 0.01);
+        assert!(summary["momentum"]["linear_drift_max"].as_f64().unwrap() < 1e-12);
+        let dt = |key: &str| summary["dt"][key].as_f64().unwrap();
+        assert!(if method == "verlet" { dt("max") == dt("min") } else { dt("max") > 1.9 * dt("min") });
+    }
+}
+
 /// m = (2, 3) kg, p = (1, -2) N s: p' = (-1.8, 0.8) at e = 1, both at -0.2 m/s at e = 0.
 #[test]
 fn two_particles_exchange_what_the_closed_form_says() {

@@ -83,6 +83,17 @@ checkpoint = 0
     )
 }
 
+/// The same as another method carries it; cubes of different mesh, so that steps differ, and one integrated at nodes.
+fn contact_deck_of(method: &str, end: f64, history: u32, frames: u32) -> String {
+    let text =
+        contact_deck(end, history, frames).replace("method = \"dcr\"", &format!("method = \"{method}\""));
+    text.replacen("cells = [3, 3, 3]", "cells = [2, 2, 4], cell = \"tet4\"", 1).replacen(
+        "[body.b]",
+        "[body.b]\nintegration = \"nodal\"",
+        1,
+    )
+}
+
 #[test]
 fn killed_at_random_moments_and_resumed_it_ends_like_the_undisturbed_run() {
     killed_and_resumed("kill", &deck(0.3, 60, 12));
@@ -91,6 +102,11 @@ fn killed_at_random_moments_and_resumed_it_ends_like_the_undisturbed_run() {
 #[test]
 fn killed_in_the_middle_of_contact_it_ends_like_the_undisturbed_run() {
     killed_and_resumed("kill-contact", &contact_deck(1.0, 60, 12));
+}
+
+#[test]
+fn killed_between_kicks_it_ends_like_the_undisturbed_run() {
+    killed_and_resumed("kill-asynchronous", &contact_deck_of("asynchronous", 0.2, 60, 12));
 }
 
 fn killed_and_resumed(name: &str, text: &str) {
@@ -142,7 +158,12 @@ fn names(files: &[(String, Vec<u8>)]) -> Vec<&str> {
 #[test]
 fn threads_change_no_byte() {
     let scratch = Scratch::new("threads");
-    for (name, text) in [("spin", deck(0.05, 20, 4)), ("contact", contact_deck(0.05, 20, 4))] {
+    for (name, text) in [
+        ("spin", deck(0.05, 20, 4)),
+        ("contact", contact_deck(0.05, 20, 4)),
+        ("asynchronous", contact_deck_of("asynchronous", 0.05, 20, 4)),
+        ("verlet", contact_deck_of("verlet", 0.05, 20, 4)),
+    ] {
         let path = scratch.write("spin.toml", &text);
         let (one, two) = (scratch.path(&format!("{name}-one")), scratch.path(&format!("{name}-two")));
         run(&path, &one, &["--threads", "1"]);
@@ -169,31 +190,39 @@ fn looking_changes_nothing() {
 /// All that decides the future, and the books; what observers keep for themselves may differ.
 #[test]
 fn looking_changes_no_contact() {
-    let scratch = Scratch::new("looking-contact");
-    let path = scratch.write("spin.toml", &contact_deck(0.05, 1, 0));
-    let (rare, often) = (scratch.path("rare"), scratch.path("often"));
-    run(&path, &rare, &[]);
-    run(&path, &often, &["--set", "output.history=500", "--set", "output.frames=50"]);
-    let (rare, often) = (last_state(&rare), last_state(&often));
-    let own = |name: &&String| {
-        !["history.", "frames.", "probes.", "balance."].iter().any(|observer| name.starts_with(observer))
-    };
-    let names: Vec<&String> = rare.arrays.keys().filter(own).collect();
-    assert!(names.iter().any(|n| *n == "dcr.received") && names.iter().any(|n| *n == "state.x"), "{names:?}");
-    for name in names {
-        assert!(rare.arrays[name] == often.arrays[name], "{name}");
+    for (method, received) in [
+        ("dcr", "dcr.received"),
+        ("asynchronous", "asynchronous.contact.received"),
+        ("verlet", "asynchronous.contact.received"),
+    ] {
+        let scratch = Scratch::new(&format!("looking-contact-{method}"));
+        let path = scratch.write("spin.toml", &contact_deck_of(method, 0.05, 1, 0));
+        let (rare, often) = (scratch.path("rare"), scratch.path("often"));
+        run(&path, &rare, &[]);
+        run(&path, &often, &["--set", "output.history=500", "--set", "output.frames=50"]);
+        let (rare, often) = (last_state(&rare), last_state(&often));
+        let own = |name: &&String| {
+            !["history.", "frames.", "probes.", "balance."].iter().any(|observer| name.starts_with(observer))
+        };
+        let names: Vec<&String> = rare.arrays.keys().filter(own).collect();
+        assert!(names.iter().any(|n| *n == received) && names.iter().any(|n| *n == "state.x"), "{names:?}");
+        for name in names {
+            assert!(rare.arrays[name] == often.arrays[name], "{method}: {name}");
+        }
     }
 }
 
 #[test]
 fn a_resolved_deck_with_contact_runs_to_the_same_state() {
     let scratch = Scratch::new("resolved-contact");
-    let path = scratch.write("spin.toml", &contact_deck(0.03, 5, 1));
-    let (first, second) = (scratch.path("first"), scratch.path("a/second"));
-    run(&path, &first, &[]);
-    run(&first.join("deck.toml"), &second, &[]);
-    assert!(last_state(&first) == last_state(&second));
-    assert_eq!(fs::read(first.join("deck.toml")).unwrap(), fs::read(second.join("deck.toml")).unwrap());
+    for method in ["dcr", "asynchronous", "verlet"] {
+        let path = scratch.write("spin.toml", &contact_deck_of(method, 0.03, 5, 1));
+        let (first, second) = (scratch.path(&format!("{method}-1")), scratch.path(&format!("a/{method}-2")));
+        run(&path, &first, &[]);
+        run(&first.join("deck.toml"), &second, &[]);
+        assert!(last_state(&first) == last_state(&second), "{method}");
+        assert_eq!(fs::read(first.join("deck.toml")).unwrap(), fs::read(second.join("deck.toml")).unwrap());
+    }
 }
 
 #[test]

@@ -3,15 +3,16 @@
 //! A short pull at one end sets the bar going; then nothing acts on it. The exact natural frequencies of a bar that is
 //! free at both ends are `f_n = n c / 2L`, `c = √(E/ρ)`; the centre of mass keeps the speed `J / m` of the pull.
 
-use super::{Check, Outcome, Published};
+use super::{Check, Outcome, Part, Published};
 use std::f64::consts::PI;
 
 pub(super) const CASE: Published = Published {
     name: "free-bar",
     method: "verlet",
     source: "Timoshenko, Vibration Problems in Engineering: longitudinal vibrations of a prismatic bar",
-    deck,
-    checks,
+    parts: |quick| Part::only(deck(quick)),
+    checks: |outcomes| checks(&outcomes[0]),
+    figures: |_| Vec::new(),
 };
 
 /// Unit bar: L = E = ρ = A = 1, so c = 1 and f_n = n/2.

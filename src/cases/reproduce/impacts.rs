@@ -1,7 +1,6 @@
 //! Impacts answered by `dcr` (Cirak & West 2005): the built-in decks, against what is known exactly or must hold.
 
-use super::{Check, Outcome, Published};
-use crate::cases::example;
+use super::{Check, Outcome, Part, Published, deck_of as deck};
 
 const PAPER: &str =
     "Cirak & West 2005, Decomposition contact response (DCR) for explicit finite element dynamics";
@@ -10,82 +9,91 @@ pub(super) const TWO_PARTICLES: Published = Published {
     name: "two-particles",
     method: "dcr",
     source: PAPER,
-    deck: |_| deck("two-particles"),
+    parts: |_| Part::only(deck("two-particles")),
     checks: |o| {
+        let o = &o[0];
         let mut checks = vec![
-            Check::within("speed of the left particle after", last(o, "left.vx"), -0.9, 1e-9),
-            Check::within("speed of the right particle after", last(o, "right.vx"), 0.8 / 3.0, 1e-9),
-            Check::within("impulse on the left particle", last(o, "blow.jx"), -2.8, 1e-9),
+            Check::within("speed of the left particle after", o.last("left.vx"), -0.9, 1e-9),
+            Check::within("speed of the right particle after", o.last("right.vx"), 0.8 / 3.0, 1e-9),
+            Check::within("impulse on the left particle", o.last("blow.jx"), -2.8, 1e-9),
         ];
         checks.extend(books(o, 1e-6));
         checks
     },
+    figures: |_| Vec::new(),
 };
 
 pub(super) const NODE_FACE: Published = Published {
     name: "node-face-2d",
     method: "dcr",
     source: PAPER,
-    deck: |_| deck("node-face-2d"),
+    parts: |_| Part::only(deck("node-face-2d")),
     checks: |o| {
+        let o = &o[0];
         // J = (1 + e) u_n / c with c = 1/1.5 + (9/16 + 1/16)/2; the place moves by 3e-4 within a step
         let j = 2.0 * 48.0 / 47.0;
         let mut checks = vec![
-            Check::within("impulse on the corner", last(o, "blow.jy"), j, 1e-3),
-            Check::within("speed of the corner after", last(o, "corner.vy"), j / 1.5 - 1.0, 1e-3),
-            Check::within("speed of the near node after", last(o, "near.vy"), -0.375 * j, 1e-3),
-            Check::within("speed of the far node after", last(o, "far.vy"), -0.125 * j, 1e-3),
+            Check::within("impulse on the corner", o.last("blow.jy"), j, 1e-3),
+            Check::within("speed of the corner after", o.last("corner.vy"), j / 1.5 - 1.0, 1e-3),
+            Check::within("speed of the near node after", o.last("near.vy"), -0.375 * j, 1e-3),
+            Check::within("speed of the far node after", o.last("far.vy"), -0.125 * j, 1e-3),
         ];
         checks.extend(books(o, 1e-6));
         checks
     },
+    figures: |_| Vec::new(),
 };
 
 pub(super) const TWO_BARS: Published = Published {
     name: "two-bars",
     method: "dcr",
     source: PAPER,
-    deck: |_| deck("two-bars"),
+    parts: |_| Part::only(deck("two-bars")),
     checks: |o| {
+        let o = &o[0];
         let exact = |t: f64| if t <= 20.0 { 0.0 } else { -0.1 * (t - 20.0) };
         let (time, u) = (o.column("time"), o.column("tip.ux"));
         let error = time.iter().zip(&u).map(|(t, u)| (u - exact(*t)).abs()).fold(0.0, f64::max);
         let mut checks = vec![
             Check::at_most("largest error of the tip's displacement", error, 0.06),
-            Check::within("end of contact, 2L/c", last_push(o), 20.05, 0.25),
-            Check::within("impulse, 2 ρ c v A L/c", last(o, "push.jx"), -2.0, 0.02),
+            Check::within("end of contact, 2L/c", o.last_push(), 20.05, 0.25),
+            Check::within("impulse, 2 ρ c v A L/c", o.last("push.jx"), -2.0, 0.02),
             Check::within("energy lost, of the initial one", lost(o), 0.0, 0.01),
         ];
         checks.extend(books(o, 0.005));
         checks
     },
+    figures: |_| Vec::new(),
 };
 
 pub(super) const TWO_HEX_BARS: Published = Published {
     name: "two-hex-bars",
     method: "dcr",
     source: "the same impact in space, with meshes that do not match",
-    deck: |_| deck("two-hex-bars"),
+    parts: |_| Part::only(deck("two-hex-bars")),
     checks: |o| {
+        let o = &o[0];
         let mut checks = vec![
-            Check::within("end of contact, 2L/c", last_push(o), 20.25, 0.75),
-            Check::within("impulse, 2 ρ c v A L/c", last(o, "push.jx"), -2.0, 0.08),
+            Check::within("end of contact, 2L/c", o.last_push(), 20.25, 0.75),
+            Check::within("impulse, 2 ρ c v A L/c", o.last("push.jx"), -2.0, 0.08),
             Check::within("energy lost, of the initial one", lost(o), 0.025, 0.025),
         ];
         checks.extend(books(o, 0.005));
         checks
     },
+    figures: |_| Vec::new(),
 };
 
 pub(super) const FIVE_CUBES: Published = Published {
     name: "five-cubes",
     method: "dcr",
     source: PAPER,
-    deck: |quick| {
+    parts: |quick| {
         let text = deck("five-cubes");
-        if quick { text.replace("end    = 0.07", "end    = 0.03") } else { text }
+        Part::only(if quick { text.replace("end    = 0.07", "end    = 0.03") } else { text })
     },
     checks: |o| {
+        let o = &o[0];
         let (time, push) = (o.column("time"), o.column("blow.jx"));
         let met = time.iter().zip(&push).find(|(_, j)| **j != 0.0).map_or(f64::NAN, |(t, _)| *t);
         let strain = o.column("strain").iter().fold(0.0, |most: f64, w| most.max(*w)) / o.ledger.initial;
@@ -96,43 +104,34 @@ pub(super) const FIVE_CUBES: Published = Published {
         checks.extend(free_bodies(o));
         checks
     },
+    figures: |_| Vec::new(),
 };
 
 pub(super) const CUBES_76: Published = Published {
     name: "76-cubes",
     method: "dcr",
     source: PAPER,
-    deck: |quick| {
+    parts: |quick| {
         let text = deck("76-cubes");
         if !quick {
-            return text;
+            return Part::only(text);
         }
-        text.replace("count = [3, 5, 5]", "count = [2, 2, 2]")
+        let text = text
+            .replace("count = [3, 5, 5]", "count = [2, 2, 2]")
             .replace("at = [-1.55, -2.6, -2.6]", "at = [-1.025, -1.025, -1.025]")
             .replace("at = [-2.8, 0.65, 0.65]", "at = [-2.275, 0.125, 0.125]")
-            .replace("end    = 0.21", "end    = 0.05")
+            .replace("end    = 0.21", "end    = 0.05");
+        Part::only(text)
     },
     checks: |o| {
+        let o = &o[0];
         let depth = o.ledger.penetration_max;
         let mut checks = vec![Check::at_most("deepest overlap, guarded [m]", depth, 1e-6 * 0.25)];
         checks.extend(free_bodies(o));
         checks
     },
+    figures: |_| Vec::new(),
 };
-
-fn deck(name: &str) -> String {
-    example(name).map_or(String::new(), |e| e.text.to_owned())
-}
-
-fn last(outcome: &Outcome, column: &str) -> f64 {
-    outcome.column(column).last().copied().unwrap_or(f64::NAN)
-}
-
-/// The last row before which the bars pushed each other.
-fn last_push(outcome: &Outcome) -> f64 {
-    let (time, force) = (outcome.column("time"), outcome.column("push.fx"));
-    time.iter().zip(&force).rev().find(|(_, f)| **f != 0.0).map_or(f64::NAN, |(t, _)| *t)
-}
 
 /// What of the initial energy is gone at the end, friction and loads aside.
 fn lost(outcome: &Outcome) -> f64 {

@@ -1,19 +1,36 @@
 //! Published cases: a deck, where it comes from, and checks of what comes out.
 //!
 //! A case runs the same way as any deck, into an output folder, and its checks read the history that a user would
-//! read. Each check has an expected value, a measured one and a tolerance.
+//! read. Each check has an expected value, a measured one and a tolerance. A case may run several decks and compare them.
+//!
+//! | file | cases |
+//! |---|---|
+//! | `free_bar` | waves in one bar |
+//! | `impacts` | method `dcr` |
+//! | `blocks`, `bars`, `assembly` | method `asynchronous` |
+//! | `report` | the page with plots and pictures of all that was run |
 
+mod assembly;
+mod bars;
+mod blocks;
 mod free_bar;
 mod impacts;
+pub mod report;
 
 use crate::deck::{self, DeckErrors, Input};
+use crate::look::draw::Drawing;
 use crate::look::folder::Table;
 use crate::model::Ledger;
+use crate::output::frames::Frames;
 use crate::output::history::History;
-use crate::run::{Balance, Run, RunError};
+use crate::output::replace_file;
+use crate::output::summary::{Status, Summary, Wall};
+use crate::run::{Balance, Observer, Run, RunError};
 use serde::Serialize;
+use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// How measured and expected compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +64,10 @@ impl Check {
         Check { check: check.into(), relation: Relation::AtMost, expected, measured, tolerance: 0.0 }
     }
 
+    pub fn at_least(check: impl Into<String>, measured: f64, expected: f64) -> Self {
+        Check { check: check.into(), relation: Relation::AtLeast, expected, measured, tolerance: 0.0 }
+    }
+
     /// What is not finite never passes.
     pub fn pass(&self) -> bool {
         let excess = self.measured - self.expected;
@@ -63,16 +84,44 @@ pub struct Published {
     pub name: &'static str,
     pub method: &'static str,
     pub source: &'static str,
-    /// The deck, in full size or in the size for a quick look.
-    deck: fn(quick: bool) -> String,
-    checks: fn(&Outcome) -> Vec<Check>,
+    /// What is run, one after the other: in full size, or in the size for a quick look.
+    parts: fn(quick: bool) -> Vec<Part>,
+    /// Gets the outcomes in the order of the parts.
+    checks: fn(&[Outcome]) -> Vec<Check>,
+    /// Drawings beside those that every run has, with the names of their files.
+    figures: fn(&[Outcome]) -> Vec<(&'static str, Drawing)>,
+}
+
+/// One run of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its folder; none if it is the only one.
+    pub name: String,
+    pub deck: String,
+}
+
+impl Part {
+    fn new(name: impl Into<String>, deck: String) -> Part {
+        Part { name: name.into(), deck }
+    }
+
+    fn only(deck: String) -> Vec<Part> {
+        vec![Part::new("", deck)]
+    }
 }
 
 /// What checks look at.
 pub struct Outcome {
+    /// Name of the part.
+    pub name: String,
     pub history: Table,
     pub ledger: Ledger,
     pub balance: Balance,
+    pub summary: Summary,
+    /// Steps [s] of groups of potentials and how many each has, where they differ.
+    pub kicks: Vec<(f64, u64)>,
+    /// Surface nodes that can touch.
+    pub surface_nodes: usize,
     /// The size for a quick look.
     pub quick: bool,
 }
@@ -82,6 +131,46 @@ impl Outcome {
     pub fn column(&self, name: &str) -> Vec<f64> {
         self.history.column(name).map_or(vec![f64::NAN], <[f64]>::to_vec)
     }
+
+    /// The last value of a column.
+    fn last(&self, name: &str) -> f64 {
+        self.column(name).last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// The value of a column in the first row at or after a time, by half a row.
+    fn at(&self, name: &str, time: f64) -> f64 {
+        let (times, values) = (self.column("time"), self.column(name));
+        let near = |t: &f64| (t - time).abs();
+        let row = (0..times.len()).min_by(|&i, &j| near(&times[i]).total_cmp(&near(&times[j])));
+        row.and_then(|i| values.get(i)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The largest size of a column.
+    fn most(&self, name: &str) -> f64 {
+        largest(self.column(name).into_iter().map(f64::abs))
+    }
+
+    /// The last row before which two bodies pushed each other along x.
+    fn last_push(&self) -> f64 {
+        let (time, force) = (self.column("time"), self.column("push.fx"));
+        time.iter().zip(&force).rev().find(|(_, f)| **f != 0.0).map_or(f64::NAN, |(t, _)| *t)
+    }
+}
+
+/// The largest of some numbers from zero up; what is not a number counts as the largest.
+fn largest(of: impl IntoIterator<Item = f64>) -> f64 {
+    of.into_iter().fold(0.0, |most: f64, x| if x.is_nan() || most.is_nan() { f64::NAN } else { most.max(x) })
+}
+
+/// What a case has come to.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// None if it was stopped.
+    pub checks: Vec<Check>,
+    /// Drawings and pictures, from the folder of the case; none unless they were asked for.
+    pub pictures: Vec<String>,
+    /// Wall time of all its runs [s].
+    pub seconds: f64,
 }
 
 /// Why a case could not be run.
@@ -96,7 +185,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 7] = [
+pub const CASES: [Published; 15] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -104,6 +193,14 @@ pub const CASES: [Published; 7] = [
     impacts::TWO_HEX_BARS,
     impacts::FIVE_CUBES,
     impacts::CUBES_76,
+    bars::GRADED_BARS,
+    bars::COST_GROWTH,
+    bars::RINGING_BAR,
+    blocks::SLIDING_BLOCK,
+    blocks::ROLLING_BLOCK,
+    blocks::TWO_HEXES,
+    blocks::SPINNING_BLOCK,
+    assembly::BLOCK_ASSEMBLY,
 ];
 
 /// The case of that name.
@@ -111,27 +208,85 @@ pub fn find(name: &str) -> Option<&'static Published> {
     CASES.iter().find(|c| c.name == name)
 }
 
+/// Frames of a run whose pictures are wanted: a sheet of two rows.
+const SHEET: (usize, usize) = (2, 3);
+
+/// The deck of a built-in example.
+fn deck_of(name: &str) -> String {
+    super::example(name).map_or(String::new(), |e| e.text.to_owned())
+}
+
+fn output(error: impl std::fmt::Display) -> ReproduceError {
+    ReproduceError::Output(error.to_string())
+}
+
 impl Published {
-    /// The deck it runs.
-    pub fn deck(&self, quick: bool) -> String {
-        (self.deck)(quick)
+    /// What it runs.
+    pub fn parts(&self, quick: bool) -> Vec<Part> {
+        (self.parts)(quick)
     }
 
-    /// Runs the case and checks it; history and summary go to `folder`, which exists. Call inside
-    /// [`crate::run::pool`]'s `install`.
-    pub fn run(&self, quick: bool, folder: &Path, stop: &AtomicBool) -> Result<Vec<Check>, ReproduceError> {
-        let text = self.deck(quick);
-        let input = Input { name: self.name, text: &text, folder, options: &[] };
+    /// Runs the case and checks it; histories go to `folder`, which exists, and with `pictures` everything else that a
+    /// run has, and drawings. Call inside [`crate::run::pool`]'s `install`.
+    pub fn run(
+        &self,
+        quick: bool,
+        pictures: bool,
+        folder: &Path,
+        stop: &AtomicBool,
+    ) -> Result<Done, ReproduceError> {
+        let begin = Instant::now();
+        let mut outcomes = Vec::new();
+        for part in self.parts(quick) {
+            outcomes.push(self.run_part(&part, quick, pictures, folder, stop)?);
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Done::default());
+            }
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        let pictures = match pictures {
+            true => report::draw(&(self.figures)(&outcomes), &outcomes, folder).map_err(output)?,
+            false => Vec::new(),
+        };
+        Ok(Done { checks: (self.checks)(&outcomes), pictures, seconds })
+    }
+
+    fn run_part(
+        &self,
+        part: &Part,
+        quick: bool,
+        pictures: bool,
+        folder: &Path,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, ReproduceError> {
+        let folder = &folder.join(&part.name);
+        fs::create_dir_all(folder).map_err(output)?;
+        let input = Input { name: self.name, text: &part.deck, folder, options: &[] };
+        let begin = Instant::now();
         let loaded = deck::load(&input).map_err(ReproduceError::Deck)?;
-        let count = loaded.spec.output.history;
-        let history = History::create(folder, &loaded.case.probes, loaded.case.end, count)
-            .map_err(|e| ReproduceError::Output(e.to_string()))?;
-        let mut run = Run::start(loaded.case, vec![Box::new(history)], None)?;
+        let (kicks, surfaces) = (loaded.kicks.clone(), loaded.surfaces.clone());
+        let surface_nodes = surfaces.iter().flat_map(|s| &s.bodies).map(|b| b.nodes).sum();
+        let (end, rows) = (loaded.case.end, loaded.spec.output.history);
+        let history = History::create(folder, &loaded.case.probes, end, rows).map_err(output)?;
+        let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(history)];
+        if pictures {
+            let text = loaded.resolved(folder).map_err(output)?;
+            replace_file(&folder.join("deck.toml"), text.as_bytes()).map_err(output)?;
+            let frames = (SHEET.0 * SHEET.1 - 1) as u64;
+            observers
+                .push(Box::new(Frames::create(folder, &loaded.case.model, end, frames).map_err(output)?));
+        }
+        let mut run = Run::start(loaded.case, observers, None)?;
+        let loop_begin = Instant::now();
         run.to_end(stop)?;
-        let history = Table::read(&folder.join("history.csv"), false)
-            .map_err(|e| ReproduceError::Output(e.to_string()))?;
-        let outcome = Outcome { history, ledger: run.ledger, balance: run.balance, quick };
-        Ok((self.checks)(&outcome))
+        let wall = Wall { whole: begin.elapsed().as_secs_f64(), in_loop: loop_begin.elapsed().as_secs_f64() };
+        let summary = Summary::of(&run, wall, Status::Finished, None);
+        if pictures {
+            summary.write(folder).map_err(output)?;
+        }
+        let history = Table::read(&folder.join("history.csv"), false).map_err(output)?;
+        let (ledger, balance, name) = (run.ledger, run.balance, part.name.clone());
+        Ok(Outcome { name, history, ledger, balance, summary, kicks, surface_nodes, quick })
     }
 }
 
@@ -159,8 +314,9 @@ mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             let checks = crate::run::pool(2)
                 .unwrap()
-                .install(|| case.run(true, &folder, &AtomicBool::new(false)))
-                .unwrap();
+                .install(|| case.run(true, false, &folder, &AtomicBool::new(false)))
+                .unwrap()
+                .checks;
             std::fs::remove_dir_all(&folder).unwrap();
             assert!(checks.len() >= 3, "{}", case.name);
             for check in checks {

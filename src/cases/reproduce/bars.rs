@@ -1,0 +1,352 @@
+//! Graded bars carried by `asynchronous` (Wolff & Bucher 2013).
+//!
+//! Two bars of length L = 10 (E = ρ = A = 1, so c = 1) meet at ±0.1. Their 5n×n×n and 5(n+1)×(n+1)×(n+1) hexes are small
+//! where they touch, `x_i = (L/n)(i/5n) + (L − L/n)(i/5n)²`. In contact for 2L/c = 20 their tips rest; then they leave at
+//! ∓0.1. What is left of the exact answer are waves in the bars, which a finer mesh makes smaller; bounds are those of a
+//! prototype of the method with a margin.
+
+use super::{Check, Outcome, Part, Published, largest};
+use crate::look::chart::{Curve, Figure, Panel, Reference};
+use crate::look::colour::HUES;
+use crate::look::draw::{Drawing, Paint};
+
+const PAPER: &str = "Wolff & Bucher 2013, asynchronous collision integrators: two elastic bars";
+
+/// The bars of size n, as `method` carries them; `more` is added at the end.
+fn deck(n: u32, method: &str, rows: u32, more: &str) -> String {
+    let m = n + 1;
+    let (left, right) = (1.0 / f64::from(n), 1.0 / f64::from(m));
+    format!(
+        r#"title  = "Two graded bars, n = {n}"
+method = "{method}"
+end    = 50.0
+
+[material.unit]
+law     = "linear"
+young   = 1.0
+poisson = 0.0
+density = 1.0
+
+[body.left]
+mesh     = {{ shape = "box", size = [10, 1, 1], cells = [{}, {n}, {n}], grading = [{{ slope = {left}, fine = "max" }}, 1, 1], at = [-10, 0, 0] }}
+material = "unit"
+velocity = [0.1, 0, 0]
+
+[body.right]
+mesh     = {{ shape = "box", size = [10, 1, 1], cells = [{}, {m}, {m}], grading = [{{ slope = {right}, fine = "min" }}, 1, 1] }}
+material = "unit"
+velocity = [-0.1, 0, 0]
+
+[probe.tip]
+body  = "left"
+nodes = "xmax"
+
+[probe.other]
+body  = "right"
+nodes = "xmin"
+
+[probe.push]
+between = ["left", "right"]
+
+[output]
+history = {rows}
+frames  = 0
+
+{more}"#,
+        5 * n,
+        5 * m
+    )
+}
+
+fn exact(t: f64) -> f64 {
+    if t <= 20.0 { 0.0 } else { -0.1 * (t - 20.0) }
+}
+
+/// Largest error of the displacement of both tips, and while they should rest.
+fn tip_errors(o: &Outcome) -> (f64, f64) {
+    let errors = |until: f64| {
+        let of_tip = |name: &str, sign: f64| {
+            let rows = o.column("time").into_iter().zip(o.column(name)).filter(|(t, _)| *t < until);
+            largest(rows.map(|(t, u)| (u - sign * exact(t)).abs()))
+        };
+        largest([of_tip("tip.ux", 1.0), of_tip("other.ux", -1.0)])
+    };
+    (errors(f64::INFINITY), errors(19.5))
+}
+
+/// How far the total energy has been from that of the start, relative.
+fn energy_error(o: &Outcome) -> f64 {
+    largest(o.column("total").iter().map(|e| (e / o.ledger.initial - 1.0).abs()))
+}
+
+/// Kicks at (j + ½)h < T: ⌊T/h + ½⌋ for each potential; returns by how many the count is off.
+pub(super) fn miscounted(o: &Outcome, end: f64) -> f64 {
+    let closed: u64 = o.kicks.iter().map(|(h, count)| count * (end / h + 0.5).floor() as u64).sum();
+    closed.abs_diff(o.summary.element_kicks) as f64
+}
+
+pub(super) const GRADED_BARS: Published = Published {
+    name: "graded-bars",
+    method: "asynchronous",
+    source: PAPER,
+    parts: |quick| {
+        let step = |share: f64| format!("[asynchronous]\ncontact_step = {{ local = {share} }}\n");
+        let raw = "[asynchronous]\ncontact_velocity = \"raw\"\ncontact_step = { local = 0.366 }\n";
+        let mut parts = vec![
+            Part::new("n3", deck(3, "asynchronous", 500, "")),
+            Part::new("n3-raw", deck(3, "asynchronous", 500, raw)),
+        ];
+        if !quick {
+            parts.push(Part::new("n2", deck(2, "asynchronous", 500, "")));
+            parts.push(Part::new("n4", deck(4, "asynchronous", 500, &step(0.25))));
+            let short = "[step]\nsafety = 0.25\n";
+            parts.push(Part::new("n3-short", deck(3, "asynchronous", 500, short)));
+        }
+        parts
+    },
+    checks: |outcomes| {
+        let mut checks = Vec::new();
+        for o in outcomes {
+            let name = &o.name;
+            // energy, tip, tip while it should rest, overlap
+            let [energy, tip, resting, depth] = match name.as_str() {
+                "n2" => [0.01, 0.35, 0.05, 0.25],
+                "n3" => [0.01, 0.28, 0.04, 0.20],
+                "n3-short" => [0.005, 0.28, 0.04, 0.20],
+                "n4" => [0.01, 0.25, 0.03, 0.15],
+                // contacts that see the velocities as the last kicks left them
+                _ => {
+                    let more = energy_error(o) - energy_error(&outcomes[0]);
+                    checks.push(Check::at_least(format!("{name}: energy error it has more"), more, 0.01));
+                    continue;
+                }
+            };
+            let (error, at_rest) = tip_errors(o);
+            checks.extend([
+                Check::at_most(format!("{name}: energy error, relative"), energy_error(o), energy),
+                Check::at_most(format!("{name}: largest error of the tips' displacement"), error, tip),
+                Check::at_most(format!("{name}: displacement of the tips before t = 19.5"), at_rest, resting),
+                Check::within(format!("{name}: end of contact"), o.last_push(), 20.6, 1.1),
+                Check::within(format!("{name}: impulse, 2 ρ c v A L/c"), o.last("push.jx"), -2.0, 0.1),
+                Check::at_most(format!("{name}: deepest overlap"), o.ledger.penetration_max, depth),
+                Check::at_most(format!("{name}: drift of momentum"), o.balance.linear_drift_max, 1e-12),
+                Check::at_most(format!("{name}: kicks miscounted"), miscounted(o, 50.0), 0.0),
+            ]);
+        }
+        checks
+    },
+    figures: |outcomes| {
+        let o = &outcomes[0];
+        let time = o.column("time");
+        let exact = Reference {
+            name: "exact".into(),
+            x: vec![0.0, 20.0, 50.0],
+            y: vec![0.0, 0.0, -3.0],
+            colour: HUES[0],
+        };
+        let figure = Figure {
+            title: "Displacement of the tip".into(),
+            caption: "left bar, mean of its end face; rings: exact".into(),
+            along: "time".into(),
+            time: &time,
+            time_unit: String::new(),
+            panels: vec![Panel {
+                heading: "tip.ux".into(),
+                curves: vec![curve("tip.ux", "", o.column("tip.ux"), 0)],
+                references: vec![exact],
+                height: 200.0,
+                ..Panel::default()
+            }],
+            note: String::new(),
+        };
+        vec![("tip", figure.draw())]
+    },
+};
+
+pub(super) fn curve(name: &str, label: &str, y: Vec<f64>, hue: usize) -> Curve {
+    Curve {
+        name: name.into(),
+        label: label.into(),
+        y,
+        paint: Paint::Fixed(HUES[hue % HUES.len()]),
+        width: 1.9,
+        dash: None,
+    }
+}
+
+/// Kicks of velocity Verlet over those with steps in classes, n = 1 … 8.
+const SPARED: [f64; 8] = [1.06, 1.00, 1.16, 1.76, 1.80, 1.83, 1.85, 2.20];
+/// As quick as wall times allow.
+const QUICK_SIZES: usize = 3;
+
+pub(super) const COST_GROWTH: Published = Published {
+    name: "cost-growth",
+    method: "asynchronous",
+    source: "Wolff & Bucher 2013, figure 10: time of the bars for n = 1 … 8, asynchronous and velocity Verlet",
+    parts: |quick| {
+        let sizes = if quick { QUICK_SIZES } else { SPARED.len() };
+        let both = |n: u32| {
+            ["asynchronous", "verlet"]
+                .map(|method| Part::new(format!("{method}-{n}"), deck(n, method, 100, "")))
+        };
+        (1..=sizes as u32).flat_map(both).collect()
+    },
+    checks: growth_checks,
+    figures: |outcomes| vec![("growth", growth_figure(outcomes))],
+};
+
+/// Wall time of the loop and of contact [s].
+fn seconds(o: &Outcome) -> [f64; 2] {
+    let phases = &o.summary.phase_seconds;
+    [o.summary.loop_seconds, phases.search + phases.response]
+}
+
+fn growth_checks(outcomes: &[Outcome]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let pairs: Vec<&[Outcome]> = outcomes.chunks_exact(2).collect();
+    for (i, (pair, spared)) in pairs.iter().zip(SPARED).enumerate() {
+        let kicks = |o: &Outcome| o.summary.element_kicks as f64;
+        let ratio = kicks(&pair[1]) / kicks(&pair[0]);
+        checks.push(Check::within(format!("n = {}: kicks spared", i + 1), ratio, spared, 0.01 * spared));
+    }
+    let off = outcomes.iter().map(|o| miscounted(o, 50.0)).sum();
+    checks.push(Check::at_most("kicks miscounted, all sizes", off, 0.0));
+    let last = pairs[pairs.len() - 1];
+    let [own, other] = [&last[0], &last[1]].map(|o| tip_errors(o).0);
+    let n = pairs.len();
+    checks.push(Check::at_most(format!("n = {n}: tip error over that of verlet"), own / other, 1.1));
+    if outcomes[0].quick {
+        return checks;
+    }
+    let ratio = |n: usize, what: usize| seconds(&pairs[n - 1][0])[what] / seconds(&pairs[n - 1][1])[what];
+    let behind = largest((4..=8).map(|n| ratio(n, 0)));
+    checks.push(Check::at_most("time over that of verlet, the worst from n = 4 on", behind, 1.0));
+    checks.push(Check::at_most("n = 8: time over that of verlet", ratio(8, 0), 0.6));
+    checks.push(Check::at_most("n = 8: time of contact over that of verlet", ratio(8, 1), 1.0));
+    checks.push(Check::at_most("n = 8: ratio of times over that at n = 3", ratio(8, 0) / ratio(3, 0), 1.0));
+    // exponents of growth, by least squares over the sizes whose times are more than noise
+    let slope = |which: usize| {
+        let points: Vec<(f64, f64)> =
+            (3..=8).map(|n| ((n as f64).ln(), seconds(&pairs[n - 1][which])[0].ln())).collect();
+        let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / points.len() as f64;
+        let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+        let both: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+        both / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+    };
+    let slower = slope(0) - slope(1);
+    checks.push(Check::at_most("exponent of growth, less that of verlet", slower, 0.0));
+    checks
+}
+
+fn growth_figure(outcomes: &[Outcome]) -> Drawing {
+    let pairs: Vec<&[Outcome]> = outcomes.chunks_exact(2).collect();
+    let sizes: Vec<f64> = (1..=pairs.len()).map(|n| n as f64).collect();
+    let panel = |heading: &str, what: usize| {
+        let y = |which: usize| pairs.iter().map(|p| seconds(&p[which])[what]).collect();
+        Panel {
+            heading: heading.into(),
+            unit: "s".into(),
+            curves: vec![curve("asynchronous", "asynchronous", y(0), 0), curve("verlet", "verlet", y(1), 1)],
+            height: 150.0,
+            logarithmic: true,
+            ..Panel::default()
+        }
+    };
+    let figure = Figure {
+        title: "Wall time of two graded bars".into(),
+        caption: "5n×n×n and 5(n+1)×(n+1)×(n+1) hexahedra to t = 50".into(),
+        along: "n".into(),
+        time: &sizes,
+        time_unit: String::new(),
+        panels: vec![panel("whole run", 0), panel("contact", 1)],
+        note: format!("{} threads; both methods in the same call.", outcomes[0].summary.threads),
+    };
+    figure.draw()
+}
+
+/// A pull at one end sets a graded bar going; then it rings for a hundred round trips of its waves.
+fn ringing(end: u32, more: &str) -> String {
+    format!(
+        r#"title  = "Ringing of a graded bar"
+method = "asynchronous"
+end    = {end}
+
+[body.bar]
+mesh     = {{ shape = "bar", length = 10.0, cells = 30, grading = {{ slope = 0.16666666666666666 }} }}
+material = {{ law = "linear", young = 1.0, poisson = 0.0, density = 1.0 }}
+
+[[load]]
+body  = "bar"
+set   = "xmax"
+force = [0.01, 0, 0]
+table = [[0, 0], [2, 1], [4, 0]]
+
+[output]
+history = {end}
+frames  = 0
+
+{more}"#
+    )
+}
+
+pub(super) const RINGING_BAR: Published = Published {
+    name: "ringing-bar",
+    method: "asynchronous",
+    source: "steps in classes against steps of any length: drift of the energy of a free graded bar",
+    parts: |quick| {
+        let end = if quick { 500 } else { 2000 };
+        let free = "[step]\nsafety = 0.5\n[asynchronous]\nsteps = \"free\"\n";
+        vec![
+            Part::new("classes", ringing(end, "")),
+            Part::new("classes-long", ringing(end, "[step]\nsafety = 0.9\n")),
+            Part::new("free", ringing(end, free)),
+        ]
+    },
+    checks: |o| {
+        let drifts: Vec<f64> = o.iter().map(drift).collect();
+        let momentum = largest(o.iter().map(|o| o.balance.linear_drift_max));
+        vec![
+            Check::at_most("drift of the energy, classes at half the critical step", drifts[0], 1e-3),
+            Check::at_most("drift of the energy, classes at 0.9 of it", drifts[1], 1e-3),
+            Check::at_least("drift with free steps over that with classes", drifts[2] / drifts[0], 10.0),
+            Check::at_most("largest energy error in classes, relative", o[0].ledger.error_max_rel(), 0.02),
+            Check::at_most("kicks miscounted", o.iter().map(|o| miscounted(o, o.last("time"))).sum(), 0.0),
+            Check::at_most("drift of momentum", momentum, 1e-12),
+        ]
+    },
+    figures: |outcomes| {
+        let time = outcomes[0].column("time");
+        let panel = |heading: &str, which: &[usize]| Panel {
+            heading: heading.into(),
+            curves: which
+                .iter()
+                .map(|&k| curve(&outcomes[k].name, &outcomes[k].name, outcomes[k].column("total"), k))
+                .collect(),
+            height: 150.0,
+            ..Panel::default()
+        };
+        let figure = Figure {
+            title: "Energy of a ringing bar".into(),
+            caption: "steps that are powers of two of the smallest, and steps of any length".into(),
+            along: "time".into(),
+            time: &time,
+            time_unit: String::new(),
+            panels: vec![panel("total energy in classes", &[0, 1]), panel("free steps", &[2])],
+            note: String::new(),
+        };
+        vec![("energies", figure.draw())]
+    },
+};
+
+/// How far the mean energy over the last hundred seconds is from that over the first hundred after the pull, relative.
+fn drift(o: &Outcome) -> f64 {
+    let (time, total) = (o.column("time"), o.column("total"));
+    let end = o.last("time");
+    let mean = |from: f64, to: f64| {
+        let some = time.iter().zip(&total).filter(|(t, _)| (from..=to).contains(*t));
+        let (sum, count) = some.fold((0.0, 0.0), |(s, n), (_, e)| (s + e, n + 1.0));
+        sum / count
+    };
+    let first = mean(5.0, 105.0);
+    (mean(end - 100.0, end) / first - 1.0).abs()
+}
