@@ -8,6 +8,7 @@ use carom::material::{Lame, StVenantKirchhoff};
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
+use carom::method::asynchronous::Asynchronous;
 use carom::method::dcr::{Dcr, Options};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
@@ -95,8 +96,35 @@ fn allocations_in_contact(threads: usize, guard: bool) -> u64 {
     })
 }
 
+/// The same of a block that lies on another one, with steps for every element.
+fn allocations_at_steps_of_their_own(threads: usize) -> u64 {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let law = StVenantKirchhoff { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+        let mut builder = Builder::default();
+        for (name, height, cells) in [("lower", 0.0, [8, 8, 2]), ("upper", 1.0, [7, 7, 3])] {
+            let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
+            mesh.place(&Placement { at: height * Vec3::z(), rotation: None }).unwrap();
+            builder.body(BodySpec { gravity: -Vec3::z(), ..body::<Hex8, _>(name, mesh, law, 1.0) });
+        }
+        let floor = builder.bodies()[0].node_set("zmin").unwrap();
+        builder.restrain(floor, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
+        builder.contact.law = Law { friction: 0.3, restitution: Some(0.5) };
+        let model = builder.build().unwrap();
+        let method = Asynchronous::new(&model, Default::default());
+        let mut run = Run::with(model, method, |_, _| Vec3::zeros());
+        run.until(0.5).unwrap();
+        assert!(run.ledger.collision_kicks > 1000);
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        run.until(0.7).unwrap();
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    })
+}
+
 #[test]
 fn a_hundred_steps_allocate_nothing_on_one_thread_and_on_two() {
+    let counted = (allocations_at_steps_of_their_own(1), allocations_at_steps_of_their_own(2));
+    assert_eq!(counted, (0, 0), "at steps of their own");
     assert_eq!((allocations(1), allocations(2)), (0, 0));
     for guard in [false, true] {
         let counted = (allocations_in_contact(1, guard), allocations_in_contact(2, guard));

@@ -13,19 +13,21 @@
 //! [`softened`]; for a constant gradient both add up to W. Nodes and cells are the *potentials* of the block, nodes first.
 //!
 //! **Mass** for stable steps: a node stands for the share 1 − θ of its parts of the cells, a cell for θ of its own. The
-//! shares of all potentials add up to the mass, so the smallest of their steps is safe for the mesh. A node has one point
-//! and `ω² = V λ_max(D^½ S D^½)` is a problem of size six, with `S σ = (σ G + G σ)/2`, `G = Σ_b b bᵀ/m_b`.
+//! shares of all potentials add up to the mass, so the smallest of their steps is safe for the mesh; `step` finds those of
+//! nodes.
+
+mod step;
 
 use super::patch::{Patches, Record, Scratch};
 use super::solid::{Solid, SolidOptions};
 use super::{Block, Element, Pass, PointState, PointStress, Positions};
 use crate::material::{Lame, Material};
 use crate::math::lane::Lane;
-use crate::math::tensor::{INDEX, Sym, full, green_strain, small_strain};
+use crate::math::tensor::{Sym, full, green_strain, small_strain};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{CellKind, shape_functions};
-use nalgebra::SMatrix;
 use std::collections::BTreeMap;
+use step::{deformed_frequency_squared, frequency_squared};
 
 /// Share of the law that is integrated cell by cell.
 pub const STABILISATION: f64 = 0.05;
@@ -112,7 +114,7 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
         let (hard, part) = (law.lame(), soft.lame());
         let lame = Lame { lambda: hard.lambda - alpha * part.lambda, mu: hard.mu - alpha * part.mu };
         let mut steps: Vec<f64> =
-            stencils.values().map(|s| 2.0 / frequency_squared(s, lame).sqrt()).collect();
+            stencils.values().map(|s| 2.0 / frequency_squared(s.volume, &s.members, lame).sqrt()).collect();
         steps.extend(cells.stable_steps());
         let mut block = Nodal {
             law,
@@ -144,8 +146,15 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
         &self.members[self.start[node] as usize..self.start[node + 1] as usize]
     }
 
-    /// Forces of the node potentials of a patch.
-    fn nodes_pass(&self, patches: &Patches, patch: usize, records: &[Record], forces: &mut [Vec3]) -> Pass {
+    /// Forces of the node potentials of a patch, and the smallest of their stable steps if it is asked for.
+    fn nodes_pass(
+        &self,
+        patches: &Patches,
+        patch: usize,
+        records: &[Record],
+        measure_step: bool,
+        forces: &mut [Vec3],
+    ) -> Pass {
         let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
         let mut local = patches.local(patch);
         for &i in &patches.elements()[patches.range(patch)] {
@@ -179,6 +188,15 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
                 }
                 pass.det_f = pass.det_f.min(crate::math::tensor::det(&f));
                 p = crate::math::tensor::mul(&f, &stress);
+                if measure_step {
+                    let (hard, soft) = (self.law.tangent(&strain, &[]), self.soft.tangent(&strain, &[]));
+                    let tangent = |a: usize, b: usize| volume * (hard[a][b] - self.alpha * soft[a][b]);
+                    let squared = deformed_frequency_squared(stencil, &f, &stress, tangent);
+                    pass.step = pass.step.min(2.0 / squared.sqrt());
+                }
+            }
+            if measure_step {
+                pass.step = pass.step.min(self.steps[i as usize]);
             }
             for ((_, b, _), &k) in stencil.iter().zip(mine) {
                 let force = &mut forces[k as usize];
@@ -270,29 +288,6 @@ fn part_points(kind: CellKind, a: usize) -> Vec<(Vec3, f64)> {
         .collect()
 }
 
-/// ω² of a node potential.
-fn frequency_squared(stencil: &Stencil, lame: Lame) -> f64 {
-    let g: Mat3 = stencil.members.iter().map(|(_, b, m)| b * b.transpose() / *m).sum();
-    let root_two_mu = (2.0 * lame.mu).sqrt();
-    // D^½ stretches the volumetric part by √(3λ + 2μ), the rest by √(2μ)
-    let more = (3.0 * lame.lambda + 2.0 * lame.mu).max(0.0).sqrt() - root_two_mu;
-    let root = |e: &Mat3| root_two_mu * e + Mat3::from_diagonal_element(more * e.trace() / 3.0);
-    // an orthonormal basis of symmetric tensors
-    let basis = INDEX.map(|(i, j)| {
-        let mut e = Mat3::zeros();
-        e[(i, j)] = if i == j { 1.0 } else { std::f64::consts::FRAC_1_SQRT_2 };
-        e[(j, i)] = e[(i, j)];
-        e
-    });
-    let images = basis.map(|e| {
-        let s = root(&e) * g;
-        root(&(0.5 * (s + s.transpose())))
-    });
-    let a = SMatrix::<f64, 6, 6>::from_fn(|i, j| basis[i].dot(&images[j]));
-    let a = 0.5 * (a + a.transpose());
-    stencil.volume * a.symmetric_eigenvalues().max()
-}
-
 impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     fn kind(&self) -> CellKind {
         E::KIND
@@ -331,20 +326,19 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
         M::SMALL_STRAIN
     }
 
-    /// The stable step now is not measured.
     fn force_pass_on(
         &self,
         patches: &Patches,
         patch: usize,
         positions: Positions,
         state: PointState,
-        _measure_step: bool,
+        measure_step: bool,
         scratch: &mut Scratch,
         forces: &mut [Vec3],
     ) -> Pass {
         let first = patches.elements()[patches.range(patch).start] as usize;
         if first >= self.nodes() {
-            return self.cells.force_pass_on(patches, patch, positions, state, false, scratch, forces);
+            return self.cells.force_pass_on(patches, patch, positions, state, measure_step, scratch, forces);
         }
         let records = &mut scratch.nodes;
         records.clear();
@@ -353,7 +347,7 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
             Record([0.0, 0.0, 0.0, 0.0, u.x, u.y, u.z, 0.0])
         }));
         forces.fill(Vec3::zeros());
-        self.nodes_pass(patches, patch, records, forces)
+        self.nodes_pass(patches, patch, records, measure_step, forces)
     }
 
     fn smallest_det_f(&self, element: usize, positions: Positions) -> f64 {

@@ -14,15 +14,23 @@
 //!
 //! | file          | holds                                                         |
 //! |---------------|---------------------------------------------------------------|
+//! | `options`     | switches                                                      |
 //! | `clock`       | time as a whole number of ticks                               |
 //! | `queue`       | what happens next                                             |
 //! | `steps`       | how long each element may wait                                |
-//! | `groups`      | kicks, and the synchronised state that is looked at           |
+//! | `fixed`       | masses, supports and bodies of nodes                          |
+//! | `group`       | potentials that are kicked together                           |
+//! | `groups`      | all of them                                                   |
+//! | `synchronised`| the state of one instant, as it is looked at                  |
+//! | `instant`     | forces of one instant on single nodes, for contacts           |
+//! | `rings`       | nodes and edges that look together, and whom they may meet    |
 //! | `targets`     | which element a node is in, and through which face it came    |
 //! | `edges`       | edges that have crossed                                       |
 //! | `obstacles`   | nodes behind rigid surfaces                                   |
-//! | `collisions`  | collision kicks and their books                               |
+//! | `collisions`  | collision kicks                                               |
+//! | `impulses`    | impulses of contact and their books                           |
 //! | `simultaneous`| all contacts of one instant at once, to compare with          |
+//! | `record`      | memory put away and taken back                                |
 //!
 //! **Sign.** Gaps are positive when open and normals point out of the target, as everywhere; the paper's g and ν are
 //! the negatives.
@@ -39,15 +47,19 @@ mod edges;
 mod fixed;
 mod group;
 mod groups;
+mod impulses;
 mod instant;
 mod obstacles;
+mod options;
 mod queue;
+mod record;
+mod rings;
 pub mod simultaneous;
 mod steps;
 mod synchronised;
 mod targets;
 
-pub use collisions::{ContactStep, ContactVelocity, Longest};
+pub use options::{ContactStep, ContactVelocity, Longest, Options};
 pub use steps::Steps;
 pub use synchronised::Phase;
 
@@ -55,13 +67,14 @@ use super::{Method, Reached, StepError};
 use crate::element::Block;
 use crate::math::Vec3;
 use crate::model::forces::Forces;
-use crate::model::record::{Array, Record, RecordError};
+use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
-use collisions::{Around, Collisions, Contactor, Hands};
+use collisions::{Around, Collisions};
 use edges::Edges;
 use group::Sums;
 use groups::Groups;
+use impulses::Hands;
 use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,58 +90,6 @@ const TOO_STIFF: f64 = 1.5;
 /// Events between two looks at the stop.
 const STOP_EVERY: u32 = 256;
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Share β of the critical step that is used.
-    pub safety: f64,
-    pub steps: Steps,
-    pub phase: Phase,
-    pub contact_step: ContactStep,
-    pub contact_velocity: ContactVelocity,
-    /// Edges touch edges.
-    pub edge_edge: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            safety: 0.5,
-            steps: Steps::Classes,
-            phase: Phase::Centred,
-            contact_step: ContactStep::default(),
-            contact_velocity: ContactVelocity::Synchronised,
-            edge_edge: true,
-        }
-    }
-}
-
-impl Options {
-    /// The scheme as the paper prints it: steps of any length, kicks at the start of their intervals, contacts that see the
-    /// velocities as they are, and a step of contact that follows the speed up to the average critical step.
-    pub fn paper(safety: f64, travel: f64) -> Options {
-        Options {
-            safety,
-            steps: Steps::Free,
-            phase: Phase::Paper,
-            contact_step: ContactStep::Adaptive { travel, longest: Longest::Average(1.0) },
-            contact_velocity: ContactVelocity::Raw,
-            edge_edge: false,
-        }
-    }
-
-    /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does
-    /// with collisions in mid-drift, and what the method is measured against.
-    pub fn synchronous(safety: f64) -> Options {
-        Options {
-            safety,
-            steps: Steps::Synchronous,
-            contact_step: ContactStep::Smallest(1.0),
-            ..Options::default()
-        }
-    }
-}
-
 /// What has been counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -137,6 +98,8 @@ pub struct Counters {
     /// Times a node or an edge has looked for contacts, and times it was answered.
     pub contact_checks: u64,
     pub collision_kicks: u64,
+    /// Times a node was found deeper in an element than half of it and was let go: steps of contact are too long.
+    pub too_deep: u64,
 }
 
 /// Led nodes that take up their next velocity at the same ticks.
@@ -192,21 +155,19 @@ impl Asynchronous {
         }
         let mean = if count > 0 { sum as f64 / count as f64 } else { 1.0 };
         let range = [ends.0.min(ends.1) as f64 * tick, mean * tick, ends.1 as f64 * tick];
-        let around = Around { local: &local, average, smallest: range[0] };
-        let collisions = Collisions::new(model, &options, around, tick);
-        // whoever looks only where all intervals end needs no forces of his own
-        let in_rhythm = |c: &Contactor| match c.constant_step() {
-            Some(step) => groups.list.iter().all(|g| step.is_multiple_of(g.step)),
-            None => false,
+        let kicks: Vec<Option<u64>> = match options.steps {
+            Steps::Free => vec![None; model.reference.len()],
+            _ => (0..model.reference.len()).map(|n| groups.shortest_step(n)).collect(),
         };
-        let forceless = options.phase == Phase::Centred && collisions.contactors.iter().all(in_rhythm);
-        if options.contact_velocity == ContactVelocity::Synchronised && !forceless {
+        let around = Around { local: &local, average, smallest: range[0], kicks: &kicks };
+        let collisions = Collisions::new(model, &options, &around, tick);
+        // whoever looks only where all intervals end needs no forces of his own
+        let in_rhythm = options.phase == Phase::Centred
+            && collisions.in_rhythm(groups.list.iter().map(|group| group.step));
+        if options.contact_velocity == ContactVelocity::Synchronised && !in_rhythm {
             groups.prepare(model, &collisions.touched(model.reference.len()));
         }
-        let mut edges = Edges::new(model, &collisions.scene, &collisions.contactors, collisions.size());
-        if !options.edge_edge {
-            edges.list.clear();
-        }
+        let edges = if options.edge_edge { Edges::new(model, &collisions) } else { Edges::none() };
         Asynchronous {
             options,
             clock,
@@ -231,15 +192,25 @@ impl Asynchronous {
         potentials.map(|g| (self.clock.between(0, g.step), g.potentials)).collect()
     }
 
+    /// Steps of the nodes and edges that look for contacts [s], the longest if they follow speeds, and how many have each.
+    pub fn contact_steps(&self) -> Vec<(f64, u64)> {
+        let rings = self.collisions.rings.iter().chain(&self.edges.rings);
+        rings.map(|r| (self.clock.between(0, r.step), r.members.len() as u64)).collect()
+    }
+
     pub fn counters(&self, ledger: &Ledger) -> Counters {
-        let tally = &self.collisions.tally;
-        let (contact_checks, collision_kicks) = (tally.checks, tally.kicks);
-        Counters { element_kicks: ledger.element_kicks, contact_checks, collision_kicks }
+        let tally = &self.collisions.impulses.tally;
+        Counters {
+            element_kicks: ledger.element_kicks,
+            contact_checks: tally.checks,
+            collision_kicks: tally.kicks,
+            too_deep: tally.too_deep,
+        }
     }
 
     /// Time of the last collision kick [s]; zero before the first.
     pub fn last_contact(&self) -> f64 {
-        self.collisions.tally.last
+        self.collisions.impulses.tally.last
     }
 
     /// Length of a tick [s].
@@ -262,11 +233,11 @@ impl Asynchronous {
             self.kicks.push((group.next, key(Kind::Kick, g as u32)));
         }
         self.looks.clear();
-        for (i, contactor) in self.collisions.contactors.iter().enumerate() {
-            self.looks.push((contactor.next, key(Kind::Node, i as u32)));
+        for (i, ring) in self.collisions.rings.iter().enumerate() {
+            self.looks.push((ring.next, key(Kind::Node, i as u32)));
         }
-        for (i, edge) in self.edges.list.iter().enumerate() {
-            self.looks.push((edge.next, key(Kind::Edge, i as u32)));
+        for (i, ring) in self.edges.rings.iter().enumerate() {
+            self.looks.push((ring.next, key(Kind::Edge, i as u32)));
         }
     }
 
@@ -347,7 +318,7 @@ impl Asynchronous {
         ledger.kinetic = found.kinetic;
         ledger.strain = found.strain;
         ledger.hourglass = found.hourglass;
-        let (sums, tally) = (&self.sums, &self.collisions.tally);
+        let (sums, tally) = (&self.sums, &self.collisions.impulses.tally);
         ledger.external = sums.external + found.sums.external + tally.external;
         ledger.damping = sums.damping + found.sums.damping;
         ledger.impulse = sums.impulse + found.sums.impulse + tally.impulse;
@@ -414,7 +385,6 @@ impl Asynchronous {
             if collisions.is_due(tick) {
                 collisions.refresh(edges, &hands);
             }
-            collisions.tally.checks += 1;
             let next = match kind_and_id(event) {
                 (Kind::Edge, id) => edges.look(id as usize, collisions, &mut hands),
                 (_, id) => collisions.look(id as usize, &mut hands),
@@ -562,101 +532,21 @@ impl Method for Asynchronous {
     }
 
     fn contact_impulse(&self) -> &[Vec3] {
-        &self.collisions.received
+        &self.collisions.impulses.received
     }
 
     fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
         let key = [a.min(b), a.max(b)];
-        let between = &self.collisions.between;
+        let between = &self.collisions.impulses.between;
         let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
         if a <= b { on_first } else { -on_first }
     }
 
     fn save(&self, record: &mut Record) {
-        self.collisions.save(record);
-        let name = |what: &str| format!("asynchronous.{what}");
-        record.numbers(&name("clock"), &[self.clock.begin, self.clock.tick]);
-        record.counts(&name("counts"), &[self.now, self.window.1]);
-        record.counts(&name("tau"), &self.tau);
-        let next: Vec<u64> = (self.groups.list.iter().map(|g| g.next))
-            .chain(self.leads.iter().map(|l| l.next))
-            .chain(self.edges.list.iter().map(|e| e.next))
-            .collect();
-        record.counts(&name("next"), &next);
-        let forces: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.force).copied().collect();
-        record.vectors(&name("force"), &forces);
-        let last: Vec<Vec3> = self.groups.list.iter().flat_map(|g| &g.last).copied().collect();
-        record.vectors(&name("last"), &last);
-        record.vectors(&name("support"), &self.groups.support);
-        let sums = &self.sums;
-        record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
-        record.vectors(&name("impulse"), &[sums.impulse, sums.moment]);
-        record.vectors(&name("copy.x"), &self.copy.x);
-        record.vectors(&name("copy.v"), &self.copy.v);
-        record.vectors(&name("copy.support"), &self.copy.support);
+        self.put_into(record);
     }
 
     fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
-        let name = |what: &str| format!("asynchronous.{what}");
-        let mut clock = [0.0; 2];
-        record.read_numbers(&name("clock"), &mut clock)?;
-        [self.clock.begin, self.clock.tick] = clock;
-        [self.now, self.window.1] = record.read_counts(&name("counts"))?;
-        read_counts(record, &name("tau"), &mut self.tau)?;
-        let mut next = vec![0; self.groups.list.len() + self.leads.len() + self.edges.list.len()];
-        read_counts(record, &name("next"), &mut next)?;
-        let (of_groups, rest) = next.split_at(self.groups.list.len());
-        let (of_leads, of_edges) = rest.split_at(self.leads.len());
-        self.edges.list.iter_mut().zip(of_edges).for_each(|(e, next)| e.next = *next);
-        self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
-        self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
-        read_split(record, &name("force"), self.groups.list.iter_mut().map(|g| &mut g.force))?;
-        read_split(record, &name("last"), self.groups.list.iter_mut().map(|g| &mut g.last))?;
-        record.read_vectors(&name("support"), &mut self.groups.support)?;
-        let (mut numbers, mut vectors) = ([0.0; 3], [Vec3::zeros(); 2]);
-        record.read_numbers(&name("sums"), &mut numbers)?;
-        record.read_vectors(&name("impulse"), &mut vectors)?;
-        let [external, damping, speed_squared] = numbers;
-        let [impulse, moment] = vectors;
-        self.sums = Sums { external, damping, impulse, moment, speed_squared };
-        record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
-        record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
-        record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
-        self.copy.tick = self.now;
-        self.collisions.restore(record)?;
-        self.fill_queues();
-        Ok(())
-    }
-}
-
-/// One array into several, one after the other.
-fn read_split<'a>(
-    record: &Record,
-    name: &str,
-    to: impl Iterator<Item = &'a mut Vec<Vec3>>,
-) -> Result<(), RecordError> {
-    let to: Vec<&mut Vec<Vec3>> = to.collect();
-    let mut all = vec![Vec3::zeros(); to.iter().map(|t| t.len()).sum()];
-    record.read_vectors(name, &mut all)?;
-    let mut rest = &all[..];
-    for to in to {
-        let (mine, after) = rest.split_at(to.len());
-        to.copy_from_slice(mine);
-        rest = after;
-    }
-    Ok(())
-}
-
-/// Counts of a given number.
-fn read_counts(record: &Record, name: &str, to: &mut [u64]) -> Result<(), RecordError> {
-    match record.arrays.get(name) {
-        Some(Array::Counts(from)) if from.len() == to.len() => {
-            to.copy_from_slice(from);
-            Ok(())
-        }
-        Some(Array::Counts(from)) => {
-            Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() })
-        }
-        _ => Err(RecordError::Missing(name.into())),
+        self.take_from(record)
     }
 }

@@ -12,7 +12,9 @@ use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape::{self, End, Grading};
 use carom::method::Method;
-use carom::method::asynchronous::{Asynchronous, ContactStep, ContactVelocity, Options, Phase, Steps};
+use carom::method::asynchronous::{
+    Asynchronous, ContactStep, ContactVelocity, Longest, Options, Phase, Steps,
+};
 use carom::model::{Builder, Model};
 
 #[derive(Debug, Default)]
@@ -109,19 +111,22 @@ fn smallest(share: f64) -> Options {
     Options { contact_step: ContactStep::Smallest(share), ..Options::default() }
 }
 
-/// n, share of the critical step, and what a prototype of the method found: tip, energy error, mean velocity afterwards.
-/// They are chaotic in detail: 30 %.
+/// n, share of the critical step, step of contact as a share of the smallest step, kind of steps, and what two prototypes
+/// of the method found: tip, energy error, mean velocity afterwards. They are chaotic in detail: 30 %.
 #[test]
-fn in_one_dimension_the_bars_do_what_a_prototype_did() {
-    for (n, safety, tip, energy, after) in [
-        (4, 0.5, 0.157, 0.0073, -0.0959),
-        (8, 0.5, 0.103, 0.0028, -0.0974),
-        (16, 0.5, 0.072, 0.0014, -0.0982),
-        (8, 0.25, 0.106, 0.0007, -0.0973),
+fn in_one_dimension_the_bars_do_what_prototypes_did() {
+    for (n, safety, share, steps, [tip, energy, after]) in [
+        (4, 0.5, 1.0, Steps::Classes, [0.157, 0.0073, -0.0959]),
+        (8, 0.5, 1.0, Steps::Classes, [0.103, 0.0028, -0.0974]),
+        (16, 0.5, 1.0, Steps::Classes, [0.072, 0.0014, -0.0982]),
+        (8, 0.25, 1.0, Steps::Classes, [0.106, 0.0007, -0.0973]),
+        // nobody looks where an interval ends
+        (8, 0.5, 0.732, Steps::Classes, [0.105, 0.0044, -0.0973]),
+        (8, 0.5, 1.0, Steps::Free, [0.056, 0.047, -0.0984]),
     ] {
-        let seen = run_bars(bars(n, false), Options { safety, ..smallest(1.0) }, 1000);
+        let seen = run_bars(bars(n, false), Options { safety, steps, ..smallest(share) }, 1000);
         assert!((seen.tip / tip - 1.0).abs() <= 0.3 && (seen.energy / energy - 1.0).abs() <= 0.3, "{seen:?}");
-        assert!((seen.after - after).abs() <= 5e-4 && (seen.last - 20.15).abs() <= 0.3, "{seen:?}");
+        assert!((seen.after - after).abs() <= 5e-4 && (seen.last - 20.1).abs() <= 0.35, "{seen:?}");
         assert!(seen.resting <= 0.012 && seen.penetration <= 0.018 && seen.momentum <= 1e-14, "{seen:?}");
         assert!(seen.books <= 1.3 * energy && (seen.impulse - 2.0).abs() <= 0.05, "{seen:?}");
     }
@@ -129,36 +134,48 @@ fn in_one_dimension_the_bars_do_what_a_prototype_did() {
     assert!(synchronous.energy <= 0.0022 && (synchronous.tip / 0.110 - 1.0).abs() <= 0.3, "{synchronous:?}");
 }
 
-/// Between the ends of the intervals its kicks stand for, a node knows its velocity only from a force that is older, and
-/// the error has a sign. The paper's own phase and velocities are off as well.
+/// Velocities as the last kicks have left them, and the paper's own phase, gain energy; momentum they keep. The gain falls
+/// with the step.
 #[test]
-fn nodes_that_look_out_of_step_gain_energy() {
-    let in_step = run_bars(bars(8, false), smallest(1.0), 200);
-    assert!(in_step.energy <= 0.004, "{in_step:?}");
-    let out_of_step = run_bars(bars(8, false), smallest(0.732), 200);
+fn velocities_of_another_instant_gain_energy() {
+    let run = |options| run_bars(bars(8, false), options, 200);
+    let synchronised = run(smallest(0.732));
     let raw = Options { contact_velocity: ContactVelocity::Raw, ..smallest(0.732) };
-    let literal = Options {
+    let literal = |safety| Options {
+        safety,
         steps: Steps::Free,
         phase: Phase::Paper,
         contact_velocity: ContactVelocity::Raw,
         ..smallest(1.0)
     };
-    for seen in [out_of_step, run_bars(bars(8, false), raw, 200), run_bars(bars(8, false), literal, 200)] {
-        assert!(seen.energy >= 0.03 && seen.momentum <= 1e-14, "{seen:?}");
-    }
+    let raw = run(raw);
+    assert!(raw.energy >= 5.0 * synchronised.energy && raw.momentum <= 1e-14, "{raw:?}");
+    let (coarse, fine) = (run(literal(0.5)), run(literal(0.139)));
+    assert!(coarse.energy >= 0.3 && coarse.momentum <= 1e-14, "{coarse:?}");
+    assert!(fine.energy <= 0.5 * coarse.energy, "{fine:?}");
 }
 
-/// Hexes whose meshes do not match. Bounds from the same prototype, n = 4 with twice as many looks.
+/// As printed, nodes look as often as the average element allows. The small ones at the tips are passed by then, and the
+/// bars go through each other. With the step of the node's own elements as the longest they do not.
+#[test]
+fn a_longest_step_of_the_average_element_misses_the_small_ones() {
+    let printed = run_bars(bars(8, false), Options::paper(0.139, 0.75), 200);
+    assert!(printed.last < 1.0 && printed.after > 0.09, "{printed:?}");
+    let local = ContactStep::Adaptive { travel: 0.75, longest: Longest::Local(0.5) };
+    let seen = run_bars(bars(8, false), Options { contact_step: local, ..Options::paper(0.139, 0.75) }, 200);
+    assert!((seen.last - 20.1).abs() <= 0.35 && seen.after < -0.09, "{seen:?}");
+}
+
+/// Hexes whose meshes do not match, looking at half the critical step around them. Bounds from a prototype.
 #[test]
 fn bars_of_hexes_part_in_time_and_keep_their_energy() {
-    let share = |share: f64| Options { contact_step: ContactStep::Local(share), ..Options::default() };
-    for (n, options, energy, [tip, resting, penetration]) in [
-        (2, share(0.5), 0.01, [0.35, 0.05, 0.25]),
-        (3, share(0.5), 0.01, [0.28, 0.04, 0.20]),
-        (3, Options { safety: 0.25, ..share(0.5) }, 0.005, [0.28, 0.04, 0.20]),
-        (4, share(0.25), 0.01, [0.25, 0.03, 0.15]),
+    for (n, safety, energy, [tip, resting, penetration]) in [
+        (2, 0.5, 0.01, [0.35, 0.05, 0.25]),
+        (3, 0.5, 0.01, [0.28, 0.04, 0.20]),
+        (3, 0.25, 0.005, [0.28, 0.04, 0.20]),
+        (4, 0.5, 0.01, [0.25, 0.03, 0.15]),
     ] {
-        let seen = run_bars(bars(n, true), options, 200);
+        let seen = run_bars(bars(n, true), Options { safety, ..Options::default() }, 200);
         assert!(seen.energy <= energy && seen.books <= energy && seen.momentum <= 1e-12, "{n} {seen:?}");
         assert!(
             seen.tip <= tip && seen.resting <= resting && seen.penetration <= penetration,
@@ -178,7 +195,10 @@ fn steps_of_their_own_spare_kicks_and_the_more_the_finer_the_mesh() {
         (4, 2.13, 1.76),
         (5, 2.45, 1.80),
         (6, 2.76, 1.83),
+        (7, 3.06, 1.85),
+        (8, 3.35, 2.20),
     ];
+    let mut last = f64::INFINITY;
     for (n, to_free, to_classes) in ratios {
         let model = bars(n, true);
         let kicks = |steps: Steps| {
@@ -189,5 +209,12 @@ fn steps_of_their_own_spare_kicks_and_the_more_the_finer_the_mesh() {
         let synchronous = kicks(Steps::Synchronous);
         assert!((synchronous / kicks(Steps::Free) / to_free - 1.0).abs() <= 0.01, "{n}");
         assert!((synchronous / kicks(Steps::Classes) / to_classes - 1.0).abs() <= 0.01, "{n}");
+        let looks = |options| {
+            let method = Asynchronous::new(&model, options);
+            method.contact_steps().iter().map(|(h, count)| *count as f64 / h).sum::<f64>()
+        };
+        let share = looks(Options::default()) / looks(Options::synchronous(0.5));
+        assert!(share < last, "{n} {share}");
+        last = share;
     }
 }

@@ -87,6 +87,12 @@ impl Seen {
         self.path.last().unwrap().1
     }
 
+    /// When its tilt first reaches an angle.
+    fn crosses(&self, tilt: f64) -> f64 {
+        let after = self.path.windows(2).find(|w| w[1].2 >= tilt).unwrap();
+        after[0].0 + (tilt - after[0].2) / (after[1].2 - after[0].2) * (after[1].0 - after[0].0)
+    }
+
     fn tilt(&self, time: f64) -> f64 {
         self.path.iter().find(|p| (p.0 - time).abs() < 1e-9).unwrap().2
     }
@@ -107,7 +113,7 @@ fn a_stiff_block_slides_like_a_rigid_one() {
         }
         // at rest from t = 2 on but for what is left of its shaking
         let stop = seen.path.iter().find(|p| (p.1 - seen.end()).abs() <= 0.005).unwrap().0;
-        assert!((stop - 2.0).abs() <= 0.2, "{stop}");
+        assert!((stop - 2.0).abs() <= 0.15, "{stop}");
         assert!(
             (seen.friction - 0.5).abs() <= 0.015 && seen.left <= 0.012,
             "{} {}",
@@ -134,17 +140,18 @@ fn friction_decides_how_far_a_block_slides() {
     assert!((rollers.end() - 1.0).abs() <= 0.015 && rollers.sideways == 0.0, "{}", rollers.end());
 }
 
-/// Ten times softer, it tucks its leading edge and rolls over it.
+/// Ten times softer, it tucks its leading edge, rolls over it and lies down on its front; tilts from a prototype of the
+/// method. (Nodes that keep the normals they had at first do not touch the plate with that front: then the block sinks in,
+/// an element turns inside out at t = 1.4, and it would stand at 90° by 1.93.)
 #[test]
 fn a_soft_block_rolls() {
     let seen = block(10.0, 0.5, 3.0, with(0.25), false);
-    for (t, tilt, tolerance) in
-        [(0.3, 2.0, 0.5), (0.6, 10.0, 0.5), (0.9, 23.0, 1.0), (1.2, 38.9, 2.0), (1.5, 59.8, 3.0)]
-    {
-        assert!((seen.tilt(t) - tilt).abs() <= tolerance, "{t} {}", seen.tilt(t));
+    for (t, tilt) in [(0.3, 2.0), (0.6, 10.0), (0.9, 22.8), (1.2, 38.6), (1.5, 57.7)] {
+        assert!((seen.tilt(t) - tilt).abs() <= 0.7, "{t} {}", seen.tilt(t));
     }
-    assert!(seen.tilt(2.1) > 85.0 && seen.tilt(2.7) > 100.0);
-    assert!(seen.energy <= 0.01, "{}", seen.energy);
+    assert!((seen.crosses(90.0) - 2.14).abs() <= 0.05, "{}", seen.crosses(90.0));
+    assert!((seen.tilt(2.7) - 109.0).abs() <= 2.0, "{}", seen.tilt(2.7));
+    assert!(seen.energy <= 0.01 && seen.penetration <= 0.03, "{} {}", seen.energy, seen.penetration);
 }
 
 #[test]

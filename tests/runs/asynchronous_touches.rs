@@ -245,3 +245,109 @@ fn a_hairpin_that_is_pressed_together_touches_itself() {
     let (through, blind) = pressed(false);
     assert!(blind.ledger.collision_kicks == 0 && through < -0.1, "{through}");
 }
+
+/// Two unit hexes meet head on, face to face: mirror images of each other, they turn round together, and between looks at
+/// multiples of their steps everybody has looked as often as his step says.
+#[test]
+fn two_equal_hexes_exchange_their_momenta() {
+    let mut builder = Builder::default();
+    for (name, at) in [("left", -1.0), ("right", 0.0)] {
+        builder.body(body::<Hex8, _>(
+            name,
+            moved(cube(1, CellKind::Hex8), |p| p + at * Vec3::x()),
+            law(100.0),
+            1.0,
+        ));
+    }
+    let model = builder.build().unwrap();
+    let method = Asynchronous::new(&model, fine());
+    let mut run = Run::with(model, method, |b, _| if b == 0 { 0.1 * Vec3::x() } else { -0.1 * Vec3::x() });
+    balanced(&mut run, 1.0, 0.01);
+    let copy = seen(&run);
+    let p = [0, 1].map(|b: usize| {
+        run.model.bodies[b].nodes.clone().map(|n| run.model.mass[n] * copy.v[n]).sum::<Vec3>()
+    });
+    assert!((p[0] + p[1]).norm() <= 1e-14 && (-0.1..-0.07).contains(&p[0].x), "{}", p[0]);
+    assert!(p[0].y.abs() <= 1e-14 && p[0].z.abs() <= 1e-14, "{}", p[0]);
+    let ticks = |t: f64| (t / run.method.tick()).round() as u64;
+    let end = (1.0 / run.method.tick() - 1e-6).ceil() as u64;
+    let looks: u64 = run.method.contact_steps().iter().map(|(h, n)| n * end.div_ceil(ticks(*h))).sum();
+    assert_eq!(run.method.counters(&run.ledger).contact_checks, looks);
+}
+
+/// All nodes of a cube are on rollers across (1, 1, 0); it falls on a fixed block with friction. The inverse mass of these
+/// contacts is singular; rollers stay where they are and the books balance.
+#[test]
+fn a_cube_on_oblique_rollers_hits_a_fixed_block() {
+    let across = Vec3::new(1.0, 1.0, 0.0);
+    let mut builder = Builder::default();
+    builder.body(body::<Hex8, _>(
+        "cube",
+        moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(0.1, 0.15, 1.01)),
+        law(50.0),
+        1.0,
+    ));
+    builder.body(body::<Hex8, _>(
+        "block",
+        moved(cube(2, CellKind::Hex8), |p| 2.0 * p - Vec3::z()),
+        law(50.0),
+        1.0,
+    ));
+    let nodes = |b: usize, builder: &Builder| -> Vec<u32> {
+        builder.bodies()[b].nodes.clone().map(|n| n as u32).collect()
+    };
+    let (all, fixed) = (nodes(0, &builder), nodes(1, &builder));
+    builder.restrain(all, vec![across], None);
+    builder.restrain(fixed, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
+    builder.contact.law.friction = 0.4;
+    let model = builder.build().unwrap();
+    let method = Asynchronous::new(&model, fine());
+    let fall = Vec3::new(0.4, -0.4, -1.0);
+    let mut run = Run::with(model, method, |b, _| if b == 0 { fall } else { Vec3::zeros() });
+    balanced(&mut run, 0.6, 0.02);
+    let copy = seen(&run);
+    for n in run.model.bodies[0].nodes.clone() {
+        assert!((copy.x[n] - run.model.reference[n]).dot(&across).abs() <= 1e-14);
+    }
+    let p = momenta(&run).0;
+    assert!(run.ledger.friction > 0.0 && p.z > 0.5 && p.x > 0.0 && p.x < 0.3, "{p}");
+}
+
+/// A cube goes down beside an edge of another one, its corner a hair away from it: nobody is touched, though the corner is
+/// beside the element by less than what counts as in it along a face.
+#[test]
+fn a_corner_that_passes_an_edge_touches_nothing() {
+    let mut builder = Builder::default();
+    builder.body(body::<Hex8, _>("still", cube(2, CellKind::Hex8), law(100.0), 1.0));
+    // the lower rear edge of the cube goes through (1 + 1e-4, ·, 1)
+    builder.body(body::<Hex8, _>(
+        "passing",
+        moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(0.5 + 1e-4, 0.1, 1.5)),
+        law(100.0),
+        1.0,
+    ));
+    let model = builder.build().unwrap();
+    let method = Asynchronous::new(&model, fine());
+    let speed = |b: usize, _: &Vec3| if b == 1 { Vec3::new(1.0, 0.0, -1.0) } else { Vec3::zeros() };
+    let mut run = Run::with(model, method, speed);
+    run.until(1.0).unwrap();
+    assert_eq!(run.ledger.collision_kicks, 0);
+}
+
+/// Looks that come so rarely that nodes have gone more than half through an element by then: nobody can tell where they
+/// came from, and they are counted.
+#[test]
+fn nodes_that_were_found_too_late_are_counted() {
+    let mut builder = Builder::default();
+    for (name, at) in [("left", -1.05), ("right", 0.0)] {
+        let mesh = moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(at, 0.1, 0.1));
+        builder.body(body::<Hex8, _>(name, mesh, law(100.0), 1.0));
+    }
+    let model = builder.build().unwrap();
+    let rarely = Options { contact_step: ContactStep::Smallest(20.0), edge_edge: false, ..fine() };
+    let method = Asynchronous::new(&model, rarely);
+    let mut run = Run::with(model, method, |b, _| if b == 0 { 4.0 * Vec3::x() } else { Vec3::zeros() });
+    run.until(0.15).unwrap();
+    let counters = run.method.counters(&run.ledger);
+    assert!(counters.too_deep > 0 && counters.collision_kicks == 0, "{counters:?}");
+}

@@ -3,7 +3,9 @@
 mod asynchronous_assembly;
 mod asynchronous_bars;
 mod asynchronous_blocks;
+mod asynchronous_frames;
 mod asynchronous_kicks;
+mod asynchronous_rattle;
 mod asynchronous_touches;
 mod automatic_step_follows_stiffening;
 mod blocks_stick_and_slide;

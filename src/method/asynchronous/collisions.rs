@@ -1,111 +1,53 @@
-//! Collision kicks: one surface node at a time looks which elements it is in, and bounces off at once.
+//! Collision kicks: surface nodes look which elements they are in, and bounce off at once.
 //!
 //! ```text
 //! node A at its own ticks:
-//!   candidates    targets whose fat box holds x_A, from the cell of its position code
+//!   candidates    targets whose fat box A can reach, from the cells of its position code
 //!   inside        inverse map of the element, boundary face that looks against A's normal
 //!   answer        if it goes deeper: u = Σ w v, j in closed form, v ← v + w W j; velocities of this instant
 //!   next          after Δt_A
 //! ```
 //!
 //! **Boxes.** A box is stored with room for as long as nobody is faster than twice the largest speed at the time it was
-//! stored; then all boxes are looked at again. So a candidate is never missed, whatever the ticks of its nodes, and what is
-//! found does not depend on the boxes.
+//! stored; then all boxes, and the lists of candidates made of them, are renewed. So a candidate is never missed, whatever
+//! the ticks of its nodes, and what is found does not depend on the boxes.
 //!
-//! **In step.** With classes a node looks at multiples of the step of its own elements, a power of two: their intervals end
-//! just then, and the velocities of the instant need no correction from a force that is older. A correction from an old
-//! force is wrong by (ωh)²/12 on average and always to the same side; bars that look at 0.73 of their step gain 60 % where
-//! those in step stay within 0.3 %.
-//!
-//! **Order.** Nodes by their number, targets of a node by theirs, each seeing the velocities the one before has left.
+//! **Order.** Nodes that look together go by their number, targets of a node by theirs, each seeing the velocities the one
+//! before has left. Who is inside whom is a matter of positions, which no impulse changes at its own instant: that part
+//! is done beforehand, by all threads.
 
-use super::super::response::{self, Impact};
-use super::clock::TICKS_OF_CLASSES;
 use super::edges::Edges;
-use super::fixed::FREE;
-use super::groups::Groups;
-use super::instant::Motions;
+use super::impulses::{Hands, Impulses, Local, Motion};
 use super::obstacles::Obstacles;
-use super::synchronised::When;
-use super::targets::{Target, Targets};
-use super::{Options, Steps};
+use super::options::{ContactStep, ContactVelocity, Longest, Options};
+use super::rings::{Near, Ring, rings};
+use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
 use crate::contact::scene::Scene;
 use crate::contact::search::NodeSearch;
-use crate::math::{Mat3, Vec3};
+use crate::math::Vec3;
 use crate::mesh::CellKind;
+use crate::method::response;
+use crate::model::Model;
 use crate::model::record::{Record, RecordError};
-use crate::model::{Model, State};
+use rayon::prelude::*;
 
-/// Room around a box, as a share of the median size of targets.
-const ROOM: f64 = 0.1;
+/// Room around a box, as a share of the median size of targets: more of it makes lists longer and renews them less often.
+const ROOM: f64 = 0.25;
+/// Nodes that one task looks for.
+const CHUNK: usize = 256;
 /// Stands for a face nobody remembers.
 const NOTHING: u32 = u32::MAX;
-
-/// Which velocities a contact sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContactVelocity {
-    /// Those of the instant: kicks around it counted in proportion.
-    #[default]
-    Synchronised,
-    /// As the last kicks have left them.
-    Raw,
-}
-
-/// How often a node looks for contacts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ContactStep {
-    /// This share of the shortest critical step around the node; with classes the next shorter power of two of the
-    /// smallest step.
-    Local(f64),
-    /// This share of the shortest step of all elements, for all nodes.
-    Smallest(f64),
-    /// As long as it takes to travel the share `travel` of the node's own size, but at most `longest`.
-    Adaptive { travel: f64, longest: Longest },
-}
-
-/// The longest adaptive step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Longest {
-    /// Times the shortest critical step around the node.
-    Local(f64),
-    /// Times the average critical step of all elements.
-    Average(f64),
-}
-
-impl Default for ContactStep {
-    fn default() -> Self {
-        ContactStep::Local(0.5)
-    }
-}
-
-/// Positions that each hold at a tick of their own, seen at one tick.
-pub struct Motion<'a> {
-    pub x: &'a [Vec3],
-    pub v: &'a [Vec3],
-    pub tau: &'a [u64],
-    pub when: When,
-}
-
-impl Motion<'_> {
-    #[inline]
-    pub fn at(&self, node: u32) -> Vec3 {
-        let n = node as usize;
-        // nobody is ever ahead of the events
-        self.x[n] + self.when.clock.between(self.tau[n], self.when.tick) * self.v[n]
-    }
-}
 
 /// A surface node on its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Contactor {
     pub node: u32,
     pub body: u32,
-    pub next: u64,
-    /// Its step, or the longest if it is adaptive [ticks].
-    step: u64,
+    /// Its step, or the longest if it follows its speed [ticks].
+    pub step: u64,
     /// Share of its size it may travel [m]; zero if its step does not follow its speed.
     travel: f64,
     /// Target and side it was in when it last looked.
@@ -114,30 +56,12 @@ pub struct Contactor {
     window: u64,
 }
 
-impl Contactor {
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
-    /// Its step, unless it follows its speed [ticks].
-    pub fn constant_step(&self) -> Option<u64> {
-        (self.travel == 0.0).then_some(self.step)
-    }
-}
-
-/// What contact has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
-    pub friction: f64,
-    pub restitution: f64,
-    pub external: f64,
-    pub impulse: Vec3,
-    pub moment: Vec3,
-    /// Times a node or an edge has looked, and impulses.
-    pub checks: u64,
-    pub kicks: u64,
-    /// Time of the last impulse [s].
-    pub last: f64,
+/// A node in a target.
+#[derive(Clone, Copy)]
+struct Hit {
+    contactor: u32,
+    target: u32,
+    inside: Inside,
 }
 
 /// What happens in one window.
@@ -152,7 +76,10 @@ pub struct Collisions {
     pub scene: Scene,
     targets: Targets,
     cells: Cells,
+    /// By step, then by number.
     pub contactors: Vec<Contactor>,
+    pub rings: Vec<Ring>,
+    near: Near,
     velocity: ContactVelocity,
     /// Which bodies may meet, `a * bodies + b`.
     meet: Vec<bool>,
@@ -162,14 +89,12 @@ pub struct Collisions {
     until: u64,
     cap_squared: f64,
     found: Vec<u32>,
+    /// Of each task.
+    hits: Vec<Vec<Hit>>,
     obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
-    pub tally: Tally,
+    pub impulses: Impulses,
     pub window: Window,
-    /// Impulse of contact on each node since the start [N s].
-    pub received: Vec<Vec3>,
-    /// Impulses between two bodies, on the first of the two; sorted.
-    pub between: Vec<([u32; 2], Vec3)>,
 }
 
 /// What steps of contact are made of [s].
@@ -180,28 +105,12 @@ pub struct Around<'a> {
     pub average: f64,
     /// Shortest step in use.
     pub smallest: f64,
-}
-
-/// Everything that a contact may change.
-pub struct Hands<'a> {
-    pub model: &'a Model,
-    pub groups: &'a mut Groups,
-    pub state: &'a mut State,
-    pub tau: &'a mut [u64],
-    pub when: When,
-}
-
-impl Hands<'_> {
-    pub fn motion(&self) -> Motion<'_> {
-        Motion { x: &self.state.x, v: &self.state.v, tau: self.tau, when: self.when }
-    }
+    /// Of each node: time between the kicks that come most often [ticks], where steps fit each other.
+    pub kicks: &'a [Option<u64>],
 }
 
 impl Collisions {
-    pub fn new(model: &Model, options: &Options, around: Around, tick: f64) -> Collisions {
-        let Options { contact_step: step, contact_velocity: velocity, .. } = *options;
-        let Around { local, average, smallest } = around;
-        let in_step = options.steps == Steps::Classes && matches!(step, ContactStep::Local(_));
+    pub fn new(model: &Model, options: &Options, around: &Around, tick: f64) -> Collisions {
         let scene = model.contact.scene(model, false);
         let targets = Targets::new(model, &scene);
         let mut sizes: Vec<f64> = targets.list.iter().map(|t| t.size).collect();
@@ -211,54 +120,32 @@ impl Collisions {
         let meet = (0..bodies * bodies)
             .map(|i| scene.may_meet((i / bodies) as u32, (i % bodies) as u32))
             .collect::<Vec<_>>();
-        let contactor = |&node: &u32| {
-            let n = node as usize;
-            let body = scene.node_body[n];
-            let of = model.bodies.get(body as usize)?;
-            let longest = match step {
-                ContactStep::Local(share) => share * local[n],
-                ContactStep::Smallest(share) => share * smallest,
-                ContactStep::Adaptive { longest: Longest::Local(times), .. } => times * local[n],
-                ContactStep::Adaptive { longest: Longest::Average(times), .. } => times * average,
-            };
-            let travel = match step {
-                ContactStep::Adaptive { travel, .. } => {
-                    let density = model.blocks[of.blocks.start].density();
-                    let volume = model.mass[n] / density / of.section;
-                    travel * volume.powf(1.0 / of.mesh.dimension().max(1) as f64)
-                }
-                _ => 0.0,
-            };
-            let step = (longest / tick * (1.0 + 1e-9)).floor().clamp(1.0, 1e15) as u64;
-            let step = match step.checked_ilog2() {
-                Some(log) if in_step && step >= TICKS_OF_CLASSES => 1 << log,
-                _ => step,
-            };
-            Some(Contactor { node, body, next: 0, step, travel, known: (NOTHING, 0), window: u64::MAX })
-        };
         let touches = |body: u32| (0..bodies).any(|b| meet[body as usize * bodies + b]);
+        let contactor = |&node: &u32| contactor(node, model, &scene, options.contact_step, around, tick);
         let mut contactors: Vec<Contactor> = scene.slots.iter().filter_map(contactor).collect();
         contactors.retain(|c| touches(c.body));
-        contactors.sort_unstable_by_key(|c| c.node);
-        let obstacles = Obstacles::new(model, &scene, size);
+        let alone = contactors.iter().any(|c| c.travel > 0.0);
+        contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
+        let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
         Collisions {
             cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
             room: ROOM * size,
             until: 0,
             cap_squared: 0.0,
+            rings: rings(&steps, alone),
+            near: Near::default(),
             contactors,
-            velocity,
+            velocity: options.contact_velocity,
             meet,
             bodies,
+            found: Vec::with_capacity(256),
+            hits: vec![Vec::with_capacity(CHUNK)],
+            obstacles: Obstacles::new(model, &scene, size),
+            pairs: Vec::with_capacity(16),
+            impulses: Impulses::new(model.reference.len()),
+            window: Window::default(),
             targets,
             scene,
-            found: Vec::with_capacity(256),
-            obstacles,
-            pairs: Vec::with_capacity(16),
-            tally: Tally::default(),
-            window: Window::default(),
-            received: vec![Vec3::zeros(); model.reference.len()],
-            between: Vec::new(),
         }
     }
 
@@ -266,10 +153,16 @@ impl Collisions {
     pub fn touched(&self, nodes: usize) -> Vec<bool> {
         let mut touched = vec![false; nodes];
         self.contactors.iter().for_each(|c| touched[c.node as usize] = true);
-        let targets =
-            self.targets.list.iter().filter(|t| (0..self.bodies as u32).any(|b| self.may_meet(t.body, b)));
+        let meets = |t: &&Target| (0..self.bodies as u32).any(|b| self.may_meet(t.body, b));
+        let targets = self.targets.list.iter().filter(meets);
         targets.flat_map(|t| t.nodes()).for_each(|&n| touched[n as usize] = true);
         touched
+    }
+
+    /// Does everybody look at multiples of these steps only?
+    pub fn in_rhythm(&self, mut steps: impl Iterator<Item = u64>) -> bool {
+        let follows = self.contactors.iter().any(|c| c.travel > 0.0);
+        !follows && steps.all(|s| self.rings.iter().all(|r| r.step.is_multiple_of(s)))
     }
 
     pub fn may_meet(&self, a: u32, b: u32) -> bool {
@@ -285,13 +178,18 @@ impl Collisions {
         self.room / ROOM
     }
 
+    /// Room around boxes [m].
+    pub fn room(&self) -> f64 {
+        self.room
+    }
+
     /// Are boxes too old?
     #[inline]
     pub fn is_due(&self, tick: u64) -> bool {
         tick >= self.until
     }
 
-    /// Makes all boxes hold from now on; `edges` have boxes of their own.
+    /// Makes all boxes and lists hold from now on; `edges` have some of their own.
     pub fn refresh(&mut self, edges: &mut Edges, hands: &Hands) {
         let motion = hands.motion();
         let fastest = (self.targets.list.iter())
@@ -302,20 +200,32 @@ impl Collisions {
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
         self.until = if cap > 0.0 { now + clock.ticks_in(self.room / cap) } else { u64::MAX };
-        edges.refresh(self.room, &motion);
-        self.cells.set_margin(2.0 * self.room);
+        edges.refresh(self, &motion);
+        let room = self.room;
+        self.cells.set_margin(room);
         for (i, target) in self.targets.list.iter().enumerate() {
-            let mut tight = Aabb::EMPTY;
-            for &n in target.nodes() {
-                let p = motion.at(n);
-                tight.add(&[p.x, p.y, p.z]);
-            }
-            let grown = tight.grown(self.room);
-            let holds = |fat: &Aabb| (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k]);
-            if !self.cells.stored(i as u32).is_some_and(holds) {
-                self.cells.insert_box(i as u32, tight.lo, tight.hi);
+            let tight = target.reach(&motion);
+            let grown = tight.grown(room);
+            if !self.cells.stored(i as u32).is_some_and(|fat| holds(fat, &grown)) {
+                self.cells.insert_box(i as u32, grown.lo, grown.hi);
             }
         }
+        let Collisions { cells, contactors, rings, near, meet, bodies, found, targets, obstacles, .. } = self;
+        obstacles.place(hands.model, &self.scene, &motion);
+        near.renew(rings, |i, ids| {
+            let c = &contactors[i];
+            let y = motion.at(c.node);
+            let (lo, hi) = (y.add_scalar(-room), y.add_scalar(room));
+            cells.query_box(lo.as_ref(), hi.as_ref(), found);
+            ids.extend(found.iter().filter(|&&id| {
+                let target = &targets.list[id as usize];
+                meet[c.body as usize * *bodies + target.body as usize]
+                    && (target.body != c.body
+                        || !(target.nodes().contains(&c.node) || targets.is_around(c.node, id)))
+            }));
+            // who was inside somebody must look to forget it
+            c.known.0 != NOTHING || obstacles.may_touch(&y, room)
+        });
     }
 
     /// Somebody has got this fast.
@@ -326,60 +236,87 @@ impl Collisions {
         }
     }
 
-    /// Contactor `i` looks, and is answered; returns when it looks again.
-    pub fn look(&mut self, i: usize, hands: &mut Hands) -> u64 {
-        let contactor = self.contactors[i];
-        let node = contactor.node;
-        let before = hands.state.v[node as usize].norm_squared();
-        let y = hands.motion().at(node);
-        let mut found = std::mem::take(&mut self.found);
-        self.cells.query(&[y.x, y.y, y.z], 0.0, &mut found);
-        let mut known = (NOTHING, 0);
-        for &id in &found {
-            let target = self.targets.list[id as usize];
-            if !self.meet[contactor.body as usize * self.bodies + target.body as usize] {
-                continue;
+    /// Somebody may have got too fast by impulses.
+    pub fn notice_impulses(&mut self, now: u64) {
+        let fastest = std::mem::take(&mut self.impulses.tally.speed_squared);
+        self.notice_speed(fastest, now);
+    }
+
+    /// The nodes of a ring look, and are answered; returns when they look again.
+    pub fn look(&mut self, ring: usize, hands: &mut Hands) -> u64 {
+        let Ring { step, ref members, .. } = self.rings[ring];
+        let (first, count) = (members.start as usize, members.len());
+        self.impulses.tally.checks += count as u64;
+        let before = hands.state.v[self.contactors[first].node as usize].norm_squared();
+        let mut hits = std::mem::take(&mut self.hits);
+        let tasks = self.find_hits(ring, &mut hits, hands.model, &hands.motion());
+        let mut rest = hits[..tasks].iter().flatten().peekable();
+        for a in 0..self.near.active(&self.rings[ring]).len() {
+            let i = self.near.active(&self.rings[ring])[a];
+            let mut known = (NOTHING, 0);
+            while let Some(hit) = rest.next_if(|hit| hit.contactor == i) {
+                if let Some(side) = self.answer(hit, hands) {
+                    known = (hit.target, side);
+                }
             }
-            if target.body == contactor.body
-                && (target.nodes().contains(&node) || self.targets.is_around(node, id))
-            {
-                continue;
-            }
-            let side = (contactor.known.0 == id).then_some(contactor.known.1);
-            if let Some(side) = self.try_target(i, &target, &y, side, hands) {
-                known = (id, side);
+            self.contactors[i as usize].known = known;
+            if !self.obstacles.is_empty() {
+                self.try_obstacles(i as usize, hands);
             }
         }
-        self.found = found;
-        self.contactors[i].known = known;
-        if !self.obstacles.is_empty() {
-            self.try_obstacles(i, &y, hands);
-        }
-        let contactor = &mut self.contactors[i];
-        let mut step = contactor.step;
+        self.hits = hits;
+        self.notice_impulses(hands.when.tick);
+        let contactor = &self.contactors[first];
+        let mut step = step;
         if contactor.travel > 0.0 {
-            let speed = before.max(hands.state.v[node as usize].norm_squared()).sqrt();
+            let speed = before.max(hands.state.v[contactor.node as usize].norm_squared()).sqrt();
             if speed > 0.0 {
                 step = step.min(hands.when.clock.ticks_in(contactor.travel / speed));
             }
         }
-        contactor.next = hands.when.tick + step;
-        contactor.next
+        self.rings[ring].next = hands.when.tick + step;
+        self.rings[ring].next
     }
 
-    /// If the contactor is in the target: bounces if it goes deeper, and tells the side it came through.
-    fn try_target(
-        &mut self,
-        i: usize,
-        target: &Target,
-        y: &Vec3,
-        known: Option<u8>,
-        hands: &mut Hands,
-    ) -> Option<u8> {
-        let contactor = self.contactors[i];
-        let motion = hands.motion();
-        let normal = || self.targets.node_normal(&self.scene, contactor.node, &motion);
-        let inside = self.targets.find(target, y, normal, known, hands.model, &motion)?;
+    /// Who of a ring is in which target, in order; returns the number of tasks.
+    fn find_hits(&self, ring: usize, hits: &mut Vec<Vec<Hit>>, model: &Model, motion: &Motion) -> usize {
+        let active = self.near.active(&self.rings[ring]);
+        let tasks = active.len().div_ceil(CHUNK);
+        while hits.len() < tasks {
+            hits.push(Vec::with_capacity(CHUNK));
+        }
+        let some = |members: &[u32], hits: &mut Vec<Hit>| {
+            hits.clear();
+            for &i in members {
+                let contactor = &self.contactors[i as usize];
+                let y = motion.at(contactor.node);
+                for &id in self.near.of(i as usize) {
+                    let target = &self.targets.list[id as usize];
+                    let known = (contactor.known.0 == id).then_some(contactor.known.1);
+                    let normal = || self.targets.node_normal(&self.scene, contactor.node, motion);
+                    if let Some(inside) = self.targets.find(target, &y, normal, known, model, motion) {
+                        hits.push(Hit { contactor: i, target: id, inside });
+                    }
+                }
+            }
+        };
+        if tasks > 1 {
+            active.par_chunks(CHUNK).zip(hits.par_iter_mut()).for_each(|(some_of, hits)| some(some_of, hits));
+        } else if tasks == 1 {
+            some(active, &mut hits[0]);
+        }
+        tasks
+    }
+
+    /// A node in a target bounces if it goes deeper; tells the side it came through.
+    fn answer(&mut self, hit: &Hit, hands: &mut Hands) -> Option<u8> {
+        let (contactor, target) =
+            (self.contactors[hit.contactor as usize], &self.targets.list[hit.target as usize]);
+        let inside = &hit.inside;
+        if inside.count == 0 {
+            self.impulses.tally.too_deep += 1;
+            return None;
+        }
         let count = target.kind.nodes();
         let mut nodes = [contactor.node; 9];
         nodes[1..=count].copy_from_slice(target.nodes());
@@ -396,11 +333,12 @@ impl Collisions {
         let (side, depth, normal) = face;
         self.window.penetration = self.window.penetration.max(depth);
         let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth);
-        let law = hands.model.contact.law(contactor.body, target.body);
+        let bodies = [contactor.body, target.body];
+        let law = hands.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
         if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
-            self.carried(i);
-            self.apply(&pair, &nodes[..=count], &impact, [contactor.body, target.body], hands);
+            self.carried(hit.contactor as usize);
+            self.impulses.give(&pair, &nodes[..=count], &impact, bodies, hands);
         }
         Some(side)
     }
@@ -413,12 +351,13 @@ impl Collisions {
         }
     }
 
-    fn try_obstacles(&mut self, i: usize, y: &Vec3, hands: &mut Hands) {
+    fn try_obstacles(&mut self, i: usize, hands: &mut Hands) {
         let contactor = self.contactors[i];
+        let y = hands.motion().at(contactor.node);
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let (meet, bodies) = (&self.meet, self.bodies);
-        self.obstacles.find(contactor.node, y, hands.model, &self.scene, &hands.motion(), |body, pair| {
+        self.obstacles.find(contactor.node, &y, hands.model, &self.scene, &hands.motion(), |body, pair| {
             if meet[contactor.body as usize * bodies + body as usize] {
                 pairs.push((body, pair));
             }
@@ -431,89 +370,95 @@ impl Collisions {
             let mut local = Local::of(&nodes, self.velocity, hands);
             if let Some(impact) = response::bounce(pair, 0.0, &local.inv_mass, &mut local.v) {
                 self.carried(i);
-                self.apply(pair, &nodes, &impact, [contactor.body, *body], hands);
+                self.impulses.give(pair, &nodes, &impact, [contactor.body, *body], hands);
             }
         }
         self.pairs = pairs;
     }
 
-    /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
-    pub fn apply(
-        &mut self,
-        pair: &Pair,
-        nodes: &[u32],
-        impact: &Impact,
-        bodies: [u32; 2],
-        hands: &mut Hands,
-    ) {
-        let j = impact.impulse();
-        let (tick, clock) = (hands.when.tick, hands.when.clock);
-        let State { x, v, .. } = &mut *hands.state;
-        for (k, w) in pair.stencil() {
-            let n = nodes[k] as usize;
-            x[n] += clock.between(hands.tau[n], tick) * v[n];
-            hands.tau[n] = tick;
-            let given = w * j;
-            self.received[n] += given;
-            let fixed = &hands.groups.fixed;
-            let push = fixed.inverse_mass(hands.model, n) * given;
-            v[n] += push;
-            let held = fixed.held[n];
-            if held != FREE {
-                // what the support takes
-                let reaction = push / fixed.inv_mass[n] - given;
-                self.tally.external += reaction.dot(&v[n]);
-                self.tally.impulse += reaction;
-                self.tally.moment += x[n].cross(&reaction);
-                hands.groups.support[held as usize] += reaction;
-            }
-            let speed_squared = v[n].norm_squared();
-            if speed_squared > self.cap_squared {
-                self.until = tick;
-            }
+    pub fn save(&self, record: &mut Record) {
+        let name = |what: &str| format!("asynchronous.contact.{what}");
+        let of = |c: &Contactor| [u64::from(c.known.0), u64::from(c.known.1), c.window];
+        let contactors: Vec<u64> = self.contactors.iter().flat_map(of).collect();
+        record.counts(&name("contactors"), &contactors);
+        let next: Vec<u64> = self.rings.iter().map(|r| r.next).collect();
+        record.counts(&name("next"), &next);
+        let window = &self.window;
+        record.counts(&name("window"), &[window.number, window.contacts]);
+        record.numbers(&name("penetration"), &[window.penetration]);
+        self.impulses.save(record);
+    }
+
+    /// Boxes are made anew at the next look: nothing that is found depends on them.
+    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+        let name = |what: &str| format!("asynchronous.contact.{what}");
+        let mut contactors = vec![0; 3 * self.contactors.len()];
+        super::record::read_counts(record, &name("contactors"), &mut contactors)?;
+        for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(3)) {
+            (c.known, c.window) = ((from[0] as u32, from[1] as u8), from[2]);
         }
-        if let Some(outer) = pair.outer {
-            self.tally.external += j.dot(&outer.velocity);
-            self.tally.impulse += j;
-            let centre: Vec3 = pair.stencil().map(|(k, w)| w * x[nodes[k] as usize]).sum();
-            self.tally.moment += centre.cross(&j);
-        }
-        self.tally.restitution += impact.lost_normal;
-        self.tally.friction += impact.lost_friction;
-        self.tally.kicks += 1;
-        self.tally.last = clock.time(tick);
-        let (key, on_first) = if bodies[0] <= bodies[1] { (bodies, j) } else { ([bodies[1], bodies[0]], -j) };
-        match self.between.binary_search_by_key(&key, |p| p.0) {
-            Ok(at) => self.between[at].1 += on_first,
-            Err(at) => self.between.insert(at, (key, on_first)),
-        }
+        let mut next = vec![0; self.rings.len()];
+        super::record::read_counts(record, &name("next"), &mut next)?;
+        self.rings.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
+        let [number, contacts] = record.read_counts(&name("window"))?;
+        let mut penetration = [0.0];
+        record.read_numbers(&name("penetration"), &mut penetration)?;
+        self.window = Window { number, contacts, penetration: penetration[0] };
+        self.until = 0;
+        self.impulses.restore(record)
     }
 }
 
-/// Velocities and inverse masses of a few nodes, counted from zero.
-pub struct Local {
-    pub v: [Vec3; 9],
-    pub inv_mass: [Mat3; 9],
+/// Is a box inside a stored one?
+pub fn holds(fat: &Aabb, grown: &Aabb) -> bool {
+    (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
 }
 
-impl Local {
-    pub fn of(nodes: &[u32], velocity: ContactVelocity, hands: &mut Hands) -> Local {
-        let mut local = Local { v: [Vec3::zeros(); 9], inv_mass: [Mat3::zeros(); 9] };
-        let Hands { model, groups, state, tau, when } = hands;
-        if velocity == ContactVelocity::Synchronised {
-            groups.set_pull(model, when.clock.time(when.tick));
-        }
-        let at = Motions { x: &state.x, v: &state.v, tau, memory: &state.material.old };
-        for (k, &n) in nodes.iter().enumerate() {
-            let n = n as usize;
-            local.v[k] = match velocity {
-                ContactVelocity::Synchronised => groups.synchronised_velocity(n, when, model, &at),
-                ContactVelocity::Raw => state.v[n],
-            };
-            local.inv_mass[k] = groups.fixed.inverse_mass(model, n);
-        }
-        local
+/// The longest step up to `step` that is a multiple of the time between kicks, or a half, a quarter … of it: the intervals
+/// of these kicks end when the node looks, or a kick has just come, and no force has to be found for it.
+fn in_rhythm(step: u64, kick: u64) -> u64 {
+    if step >= kick {
+        return step - step % kick;
     }
+    let mut part = kick;
+    while part > step && part.is_multiple_of(2) {
+        part /= 2;
+    }
+    if part <= step { part } else { step }
+}
+
+/// A surface node and its step; none for nodes of obstacles.
+fn contactor(
+    node: u32,
+    model: &Model,
+    scene: &Scene,
+    step_rule: ContactStep,
+    around: &Around,
+    tick: f64,
+) -> Option<Contactor> {
+    let n = node as usize;
+    let body = scene.node_body[n];
+    let of = model.bodies.get(body as usize)?;
+    let longest = match step_rule {
+        ContactStep::Local(share) => share * around.local[n],
+        ContactStep::Smallest(share) => share * around.smallest,
+        ContactStep::Adaptive { longest: Longest::Local(times), .. } => times * around.local[n],
+        ContactStep::Adaptive { longest: Longest::Average(times), .. } => times * around.average,
+    };
+    let travel = match step_rule {
+        ContactStep::Adaptive { travel, .. } => {
+            let density = model.blocks[of.blocks.start].density();
+            let volume = model.mass[n] / density / of.section;
+            travel * volume.powf(1.0 / of.mesh.dimension().max(1) as f64)
+        }
+        _ => 0.0,
+    };
+    let step = (longest / tick * (1.0 + 1e-9)).floor().clamp(1.0, 1e15) as u64;
+    let step = match around.kicks[n] {
+        Some(kick) if matches!(step_rule, ContactStep::Local(_)) => in_rhythm(step, kick),
+        _ => step,
+    };
+    Some(Contactor { node, body, step, travel, known: (NOTHING, 0), window: u64::MAX })
 }
 
 /// A node in an element, points counted from zero, the node first.
@@ -529,47 +474,116 @@ fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64)
     }
 }
 
-impl Collisions {
-    pub fn save(&self, record: &mut Record) {
-        let name = |what: &str| format!("asynchronous.contact.{what}");
-        let of = |f: fn(&Contactor) -> [u64; 4]| self.contactors.iter().flat_map(f).collect::<Vec<u64>>();
-        let contactors = of(|c| [c.next, u64::from(c.known.0), u64::from(c.known.1), c.window]);
-        record.counts(&name("contactors"), &contactors);
-        let (tally, window) = (&self.tally, &self.window);
-        record.counts(&name("counts"), &[tally.checks, tally.kicks, window.number, window.contacts]);
-        let numbers = [tally.friction, tally.restitution, tally.external, tally.last, window.penetration];
-        record.numbers(&name("numbers"), &numbers);
-        record.vectors(&name("vectors"), &[tally.impulse, tally.moment]);
-        record.vectors(&name("received"), &self.received);
-        let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
-        let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
-        record.numbers(&name("bodies"), &bodies);
-        record.vectors(&name("impulses"), &impulses);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Block;
+    use crate::element::hex8::Hex8;
+    use crate::element::solid::{Solid, SolidOptions};
+    use crate::material::{Lame, StVenantKirchhoff};
+    use crate::mesh::shape;
+    use crate::method::asynchronous::clock::Clock;
+    use crate::method::asynchronous::groups::Groups;
+    use crate::method::asynchronous::synchronised::{Phase, When};
+    use crate::model::{BodySpec, Builder, Table};
+
+    fn random(seed: &mut u64) -> f64 {
+        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
     }
 
-    /// Boxes are made anew at the next look: nothing that is found depends on them.
-    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
-        let name = |what: &str| format!("asynchronous.contact.{what}");
-        let mut contactors = vec![0; 4 * self.contactors.len()];
-        super::read_counts(record, &name("contactors"), &mut contactors)?;
-        for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(4)) {
-            (c.next, c.known, c.window) = (from[0], (from[1] as u32, from[2] as u8), from[3]);
+    fn two_boxes() -> Model {
+        let mut builder = Builder::default();
+        for (name, at, cells) in [("a", Vec3::zeros(), [4, 3, 5]), ("b", Vec3::new(0.8, 0.1, 0.2), [3, 4, 2])]
+        {
+            let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
+            mesh.nodes.iter_mut().for_each(|p| *p += at);
+            let make = |connectivity: Vec<u32>, reference: &[Vec3]| {
+                let law = StVenantKirchhoff { lame: Lame { lambda: 1.0, mu: 1.0 }, density: 1.0 };
+                let options = SolidOptions::default();
+                Box::new(Solid::<Hex8, _>::new(law, connectivity, reference, &options)) as Box<dyn Block>
+            };
+            builder.body(BodySpec {
+                name: name.into(),
+                mesh,
+                blocks: vec![Box::new(make)],
+                section: 1.0,
+                gravity: Vec3::zeros(),
+                gravity_table: Table::default(),
+                damping: 0.0,
+            });
         }
-        let (mut numbers, mut vectors) = ([0.0; 5], [Vec3::zeros(); 2]);
-        let [checks, kicks, number, contacts] = record.read_counts(&name("counts"))?;
-        record.read_numbers(&name("numbers"), &mut numbers)?;
-        record.read_vectors(&name("vectors"), &mut vectors)?;
-        let [friction, restitution, external, last, penetration] = numbers;
-        let [impulse, moment] = vectors;
-        self.tally = Tally { friction, restitution, external, impulse, moment, checks, kicks, last };
-        self.window = Window { number, contacts, penetration };
-        record.read_vectors(&name("received"), &mut self.received)?;
-        let bodies = record.get(&name("bodies"))?;
-        let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
-        record.read_vectors(&name("impulses"), &mut impulses)?;
-        let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
-        self.between = pairs.zip(impulses).collect();
-        self.until = 0;
-        Ok(())
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn looks_fit_kicks_or_parts_of_them() {
+        assert_eq!(
+            [1024, 1500, 2048, 3071, 1023, 512, 300].map(|s| in_rhythm(s, 1024)),
+            [1024, 1024, 2048, 2048, 512, 512, 256]
+        );
+        assert_eq!(in_rhythm(2, 3), 2);
+    }
+
+    /// Two boxes that overlap, every node on a way of its own that changes now and then: who is in whom by the lists is who
+    /// is in whom when everybody is asked, however long ago the lists were made.
+    #[test]
+    fn lists_of_candidates_miss_nobody() {
+        let model = two_boxes();
+        let clock = Clock { begin: 0.0, tick: 1e-3 };
+        let local = vec![1e-2; model.reference.len()];
+        let kicks = vec![None; local.len()];
+        let around = Around { local: &local, average: 1e-2, smallest: 1e-2, kicks: &kicks };
+        let mut collisions = Collisions::new(&model, &Options::default(), &around, clock.tick);
+        let still: Vec<Vec<Option<u64>>> = model.blocks.iter().map(|b| vec![None; b.potentials()]).collect();
+        let mut groups = Groups::new(&model, &still);
+        let mut state = model.rest();
+        let mut tau = vec![0; state.x.len()];
+        let (mut seed, mut tick, mut found, mut renewed) = (12, 0, 0, 0);
+        let mut edges = Edges::none();
+        for round in 0..400 {
+            tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
+            if round % 3 == 0 {
+                for n in 0..state.x.len() {
+                    if random(&mut seed) > 0.2 {
+                        state.x[n] += clock.between(tau[n], tick) * state.v[n];
+                        tau[n] = tick;
+                        // towards where it was at first, and about
+                        let noise = Vec3::new(random(&mut seed), random(&mut seed), random(&mut seed));
+                        state.v[n] = 2.0 * (model.reference[n] - state.x[n]) + 1.2 * noise;
+                        collisions.notice_speed(state.v[n].norm_squared(), tick);
+                    }
+                }
+            }
+            let when = When { tick, phase: Phase::Centred, clock };
+            let hands = Hands { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
+            if collisions.is_due(tick) {
+                collisions.refresh(&mut edges, &hands);
+                renewed += 1;
+            }
+            let motion = hands.motion();
+            for ring in 0..collisions.rings.len() {
+                let mut hits = Vec::new();
+                let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
+                let listed: Vec<(u32, u32)> =
+                    hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
+                let mut asked = Vec::new();
+                for i in collisions.rings[ring].members.clone() {
+                    let c = collisions.contactors[i as usize];
+                    for (t, target) in collisions.targets.list.iter().enumerate() {
+                        let y = motion.at(c.node);
+                        let normal = || collisions.targets.node_normal(&collisions.scene, c.node, &motion);
+                        if target.body != c.body
+                            && collisions.targets.find(target, &y, normal, None, &model, &motion).is_some()
+                        {
+                            asked.push((i, t as u32));
+                        }
+                    }
+                }
+                assert_eq!(listed, asked);
+                found += listed.len();
+            }
+        }
+        assert!(found > 1000 && renewed < 300, "{found} {renewed}");
     }
 }

@@ -9,7 +9,9 @@
 //! normal impulse keeps the angular momentum.
 
 use super::super::response;
-use super::collisions::{Collisions, Contactor, Hands, Local, Motion};
+use super::collisions::{Collisions, holds};
+use super::impulses::{Hands, Local, Motion};
+use super::rings::{Near, Ring, rings};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
@@ -36,22 +38,27 @@ pub struct EdgeOf {
     body: u32,
     /// Its number in the scene.
     edge: u32,
+    /// Time between two looks [ticks].
     step: u64,
-    pub next: u64,
 }
 
 pub struct Edges {
-    pub list: Vec<EdgeOf>,
+    /// By step, then by number.
+    list: Vec<EdgeOf>,
+    pub rings: Vec<Ring>,
+    near: Near,
     cells: Cells,
+    room: f64,
     found: Vec<u32>,
 }
 
 impl Edges {
     /// Edges of bodies that may touch, each as often as the quicker of its nodes.
-    pub fn new(model: &Model, scene: &Scene, contactors: &[Contactor], size: f64) -> Edges {
-        let nodes = model.reference.len();
-        let step_of =
-            |n: u32| contactors.binary_search_by_key(&n, |c| c.node).ok().map(|i| contactors[i].step());
+    pub fn new(model: &Model, collisions: &Collisions) -> Edges {
+        let (nodes, scene) = (model.reference.len(), &collisions.scene);
+        let mut steps = vec![None; nodes];
+        collisions.contactors.iter().for_each(|c| steps[c.node as usize] = Some(c.step));
+        let step_of = |n: u32| steps[n as usize];
         let at = |n: u32| model.reference[n as usize];
         let bends = |facets: [u32; 2]| {
             let [p, q] = facets.map(|f| facet_normal(scene, f, at));
@@ -71,55 +78,86 @@ impl Edges {
                     body: edge.body,
                     edge: e as u32,
                     step,
-                    next: 0,
                 });
             }
         }
-        Edges { list, cells: Cells::new([0.0; 3], 1.5 * size, 0.0), found: Vec::with_capacity(64) }
-    }
-
-    /// Boxes that hold as long as those of the targets.
-    pub fn refresh(&mut self, room: f64, motion: &Motion) {
-        self.cells.set_margin(2.0 * room);
-        for (i, edge) in self.list.iter().enumerate() {
-            let tight = box_of(edge.nodes, motion);
-            let grown = tight.grown(room);
-            let holds = |fat: &Aabb| (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k]);
-            if !self.cells.stored(i as u32).is_some_and(holds) {
-                self.cells.insert_box(i as u32, tight.lo, tight.hi);
-            }
+        list.sort_by_key(|edge| edge.step);
+        let steps: Vec<u64> = list.iter().map(|edge| edge.step).collect();
+        Edges {
+            rings: rings(&steps, false),
+            list,
+            near: Near::default(),
+            cells: Cells::new([0.0; 3], 1.5 * collisions.size(), 0.0),
+            room: collisions.room(),
+            found: Vec::with_capacity(64),
         }
     }
 
-    /// Edge `i` looks, and is answered; returns when it looks again.
-    pub fn look(&mut self, i: usize, collisions: &mut Collisions, hands: &mut Hands) -> u64 {
-        let mine = self.list[i];
-        let around = box_of(mine.nodes, &hands.motion());
-        self.cells.query_box(&around.lo, &around.hi, &mut self.found);
-        for &id in &self.found {
-            let other = self.list[id as usize];
-            if id as usize == i || !collisions.may_meet(mine.body, other.body) {
-                continue;
-            }
-            if mine.body == other.body && collisions.scene.excludes_edge_edge(mine.edge, other.edge, false) {
-                continue;
-            }
-            let Some(mut pair) = crossing(&mine, &other, &collisions.scene, &hands.motion()) else {
-                continue;
-            };
-            collisions.window.penetration = collisions.window.penetration.max(-pair.gap);
-            let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
-            let law = hands.model.contact.law(mine.body, other.body);
-            (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-            let mut local = Local::of(&nodes, collisions.velocity(), hands);
-            if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
-                collisions.window.contacts += 1;
-                collisions.apply(&pair, &nodes, &impact, [mine.body, other.body], hands);
+    /// No edge looks at any other.
+    pub fn none() -> Edges {
+        let cells = Cells::new([0.0; 3], 1.0, 0.0);
+        Edges {
+            list: Vec::new(),
+            rings: Vec::new(),
+            near: Near::default(),
+            cells,
+            room: 0.0,
+            found: Vec::new(),
+        }
+    }
+
+    /// Boxes and lists that hold as long as those of the targets.
+    pub fn refresh(&mut self, collisions: &Collisions, motion: &Motion) {
+        let Edges { list, rings, near, cells, room, found } = self;
+        cells.set_margin(*room);
+        for (i, edge) in list.iter().enumerate() {
+            let grown = box_of(edge.nodes, motion).grown(*room);
+            if !cells.stored(i as u32).is_some_and(|fat| holds(fat, &grown)) {
+                cells.insert_box(i as u32, grown.lo, grown.hi);
             }
         }
-        let edge = &mut self.list[i];
-        edge.next = hands.when.tick + edge.step;
-        edge.next
+        near.renew(rings, |i, ids| {
+            let mine = &list[i];
+            let around = box_of(mine.nodes, motion).grown(*room);
+            cells.query_box(&around.lo, &around.hi, found);
+            ids.extend(found.iter().filter(|&&id| {
+                let other = &list[id as usize];
+                id as usize != i
+                    && collisions.may_meet(mine.body, other.body)
+                    && (mine.body != other.body
+                        || !collisions.scene.excludes_edge_edge(mine.edge, other.edge, false))
+            }));
+            false
+        });
+    }
+
+    /// The edges of a ring look, and are answered; returns when they look again.
+    pub fn look(&mut self, ring: usize, collisions: &mut Collisions, hands: &mut Hands) -> u64 {
+        let Edges { list, rings, near, .. } = self;
+        let ring = &mut rings[ring];
+        collisions.impulses.tally.checks += ring.members.len() as u64;
+        for &i in near.active(ring) {
+            let mine = &list[i as usize];
+            for &id in near.of(i as usize) {
+                let other = &list[id as usize];
+                let Some(mut pair) = crossing(mine, other, &collisions.scene, &hands.motion()) else {
+                    continue;
+                };
+                collisions.window.penetration = collisions.window.penetration.max(-pair.gap);
+                let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
+                let bodies = [mine.body, other.body];
+                let law = hands.model.contact.law(bodies[0], bodies[1]);
+                (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
+                let mut local = Local::of(&nodes, collisions.velocity(), hands);
+                if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
+                    collisions.window.contacts += 1;
+                    collisions.impulses.give(&pair, &nodes, &impact, bodies, hands);
+                }
+            }
+        }
+        collisions.notice_impulses(hands.when.tick);
+        ring.next = hands.when.tick + ring.step;
+        ring.next
     }
 }
 

@@ -425,12 +425,19 @@ pub struct Work {
     pub passes: Vec<Pass>,
     /// One for each thread that may come, and one for the caller.
     pub scratch: Vec<Mutex<Scratch>>,
+    /// Gravity [m/s²] of each body, and the time it is of; drag [1/s].
     pub pull: Vec<Vec3>,
+    pub pull_at: f64,
     pub drag: Vec<f64>,
 }
 
 impl Work {
+    /// Gravity at a time.
     pub fn look_up(&mut self, model: &Model, time: f64) {
+        if self.pull_at == time {
+            return;
+        }
+        self.pull_at = time;
         for (pull, body) in self.pull.iter_mut().zip(&model.bodies) {
             *pull = body.gravity * body.gravity_table.at(time);
         }

@@ -78,6 +78,7 @@ impl Groups {
                 passes: vec![Pass::default(); passes],
                 scratch: (0..=rayon::current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect(),
                 pull: vec![Vec3::zeros(); model.bodies.len()],
+                pull_at: f64::NAN,
                 drag: model.bodies.iter().map(|b| b.damping).collect(),
             },
             instant: InstantForces::default(),

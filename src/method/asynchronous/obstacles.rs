@@ -5,7 +5,7 @@
 //! point of contact. Nodes and edges of an obstacle do not look for the faces of bodies: where it is finer than they are,
 //! it may enter between their nodes.
 
-use super::collisions::Motion;
+use super::impulses::Motion;
 use crate::contact::cells::Cells;
 use crate::contact::obstacle::Pose;
 use crate::contact::octree::Aabb;
@@ -71,7 +71,7 @@ impl Obstacles {
     }
 
     /// Brings obstacles, and the boxes of their facets, to where they are now.
-    fn place(&mut self, model: &Model, scene: &Scene, motion: &Motion) {
+    pub fn place(&mut self, model: &Model, scene: &Scene, motion: &Motion) {
         let tick = motion.when.tick;
         if self.placed.is_some_and(|placed| !self.moving || placed == tick) {
             return;
@@ -92,6 +92,25 @@ impl Obstacles {
             let deep = tight.grown(DEEPEST * scene.facet_size[f as usize]);
             self.cells.move_box(i as u32, deep.lo, deep.hi);
         }
+    }
+
+    /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
+    pub fn may_touch(&mut self, y: &Vec3, room: f64) -> bool {
+        if self.moving {
+            return !self.is_empty();
+        }
+        let near = |(o, point, normal): &(usize, Vec3, Vec3)| {
+            let pose = &self.poses[*o];
+            (pose.turn * normal).dot(&(pose.place(point) - y)) >= -room
+        };
+        if self.planes.iter().any(near) {
+            return true;
+        }
+        let (lo, hi) = (y.add_scalar(-room), y.add_scalar(room));
+        if !self.facets.is_empty() {
+            self.cells.query_box(lo.as_ref(), hi.as_ref(), &mut self.found);
+        }
+        !self.found.is_empty()
     }
 
     /// Contacts of a node at `y`, handed to `visit` with the obstacle's body; the node is point zero of the pair.

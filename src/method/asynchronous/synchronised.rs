@@ -57,7 +57,8 @@ impl Groups {
             if excess == 0.0 {
                 continue;
             }
-            let mut force = match group.is_load() {
+            // a kick at this very tick has found the force already
+            let mut force = match group.is_load() || group.next == tick + group.step {
                 true => group.force[i as usize],
                 false => self.instant.force(k, tick, clock, model, at),
             };
@@ -74,8 +75,10 @@ impl Groups {
     }
 
     /// Gravity for synchronised velocities from now on.
-    pub fn set_pull(&mut self, model: &Model, time: f64) {
-        self.work.look_up(model, time);
+    pub fn set_pull(&mut self, model: &Model, when: &When) {
+        if !self.fixed.plain {
+            self.work.look_up(model, when.clock.time(when.tick));
+        }
     }
 
     /// Positions and velocities of all nodes at `tick` into `x` and `v`, and what they amount to. Nothing of the motion

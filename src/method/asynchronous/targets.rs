@@ -6,11 +6,15 @@
 //!
 //! **The face.** Of the boundary faces of the element only those count that look against the node's own normal. Outside of
 //! one of them the node is outside; else it belongs to the nearest, unless that is more than half the element away. If that
-//! one opens there is no contact: another face would be the far side of a bar.
+//! one opens there is no contact: another face would be the far side of a bar. A node that was seen to come through a face
+//! keeps it until it is out again, however deep it gets.
 //!
-//! **Normals** point out of the target. Bodies of small strain have the normals of their reference shape.
+//! **Normals** point out of the target. Bodies of small strain have the normals of their reference shape. All others have
+//! those of the present one, for nodes as well: with its first normals a body that rolls does not touch what it lies down
+//! on.
 
-use super::collisions::Motion;
+use super::impulses::Motion;
+use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Lists, Scene};
 use crate::math::Vec3;
 use crate::mesh::CellKind;
@@ -27,7 +31,7 @@ const BESIDE: f64 = 0.05;
 const ON_FACE: f64 = 1e-12;
 /// The inverse map must be as exact as that, relative to the element's size: angular momentum hangs on it.
 const MISSED: f64 = 1e-11;
-/// Share of the element's thickness behind a face beyond which a node is not that face's.
+/// Share of the element's thickness behind a face beyond which a node that nobody saw come is not that face's.
 const DEEPEST: f64 = 0.5;
 /// Faces as near as this to the nearest one are equally near.
 const TIE: f64 = 0.01;
@@ -50,6 +54,17 @@ impl Target {
     pub fn nodes(&self) -> &[u32] {
         &self.nodes[..self.kind.nodes()]
     }
+
+    /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
+    pub fn reach(&self, motion: &Motion) -> Aabb {
+        let mut tight = Aabb::EMPTY;
+        for &n in self.nodes() {
+            let p = motion.at(n);
+            tight.add(&[p.x, p.y, p.z]);
+        }
+        // a little more, because it may grow until boxes are made anew
+        tight.grown(1.5 * BESIDE * tight.longest())
+    }
 }
 
 /// A node in an element.
@@ -58,7 +73,7 @@ pub struct Inside {
     /// Shape functions of the element at the node.
     pub weights: [f64; 8],
     /// Faces it may have come through, the nearest first: side, depth [m], outward normal. More than one only if they are
-    /// equally near.
+    /// equally near, none if it is too deep to tell.
     pub faces: [(u8, f64, Vec3); 3],
     pub count: usize,
 }
@@ -193,14 +208,15 @@ impl Targets {
         if let Some(kept) = known.and_then(|side| found.iter().find(|f| f.0 == side)) {
             nearest = kept;
         }
-        if nearest.1 > DEEPEST * nearest.2 {
-            return None;
-        }
         let mut inside = Inside {
             weights: shape_functions::values(target.kind, xi),
             faces: [(nearest.0, nearest.1, nearest.3); 3],
             count: 1,
         };
+        if known != Some(nearest.0) && nearest.1 > DEEPEST * nearest.2 {
+            inside.count = 0;
+            return Some(inside);
+        }
         if known != Some(nearest.0) {
             for f in found.iter().filter(|f| f.0 != nearest.0) {
                 if f.1 <= nearest.1 * (1.0 + TIE) && inside.count < 3 {

@@ -1,0 +1,179 @@
+//! Impulses of contact: given to the nodes at the instant of their contact, and booked.
+
+use super::fixed::FREE;
+use super::groups::Groups;
+use super::instant::Motions;
+use super::options::ContactVelocity;
+use super::synchronised::When;
+use crate::contact::pair::Pair;
+use crate::math::{Mat3, Vec3};
+use crate::method::response::Impact;
+use crate::model::record::{Record, RecordError};
+use crate::model::{Model, State};
+
+/// Positions that each hold at a tick of their own, seen at one tick.
+#[derive(Clone, Copy)]
+pub struct Motion<'a> {
+    pub x: &'a [Vec3],
+    pub v: &'a [Vec3],
+    pub tau: &'a [u64],
+    pub when: When,
+}
+
+impl Motion<'_> {
+    #[inline]
+    pub fn at(&self, node: u32) -> Vec3 {
+        let n = node as usize;
+        // nobody is ever ahead of the events
+        self.x[n] + self.when.clock.between(self.tau[n], self.when.tick) * self.v[n]
+    }
+}
+
+/// Everything that a contact may change.
+pub struct Hands<'a> {
+    pub model: &'a Model,
+    pub groups: &'a mut Groups,
+    pub state: &'a mut State,
+    pub tau: &'a mut [u64],
+    pub when: When,
+}
+
+impl Hands<'_> {
+    pub fn motion(&self) -> Motion<'_> {
+        Motion { x: &self.state.x, v: &self.state.v, tau: self.tau, when: self.when }
+    }
+}
+
+/// Velocities and inverse masses of a few nodes, counted from zero.
+pub struct Local {
+    pub v: [Vec3; 9],
+    pub inv_mass: [Mat3; 9],
+}
+
+impl Local {
+    pub fn of(nodes: &[u32], velocity: ContactVelocity, hands: &mut Hands) -> Local {
+        let mut local = Local { v: [Vec3::zeros(); 9], inv_mass: [Mat3::zeros(); 9] };
+        let Hands { model, groups, state, tau, when } = hands;
+        if velocity == ContactVelocity::Synchronised {
+            groups.set_pull(model, when);
+        }
+        let at = Motions { x: &state.x, v: &state.v, tau, memory: &state.material.old };
+        for (k, &n) in nodes.iter().enumerate() {
+            let n = n as usize;
+            local.v[k] = match velocity {
+                ContactVelocity::Synchronised => groups.synchronised_velocity(n, when, model, &at),
+                ContactVelocity::Raw => state.v[n],
+            };
+            local.inv_mass[k] = groups.fixed.inverse_mass(model, n);
+        }
+        local
+    }
+}
+
+/// What contact has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    pub friction: f64,
+    pub restitution: f64,
+    pub external: f64,
+    pub impulse: Vec3,
+    pub moment: Vec3,
+    /// Times a node or an edge has looked, impulses, and nodes found too deep to know where they came from.
+    pub checks: u64,
+    pub kicks: u64,
+    pub too_deep: u64,
+    /// Time of the last impulse [s].
+    pub last: f64,
+    /// Largest |v|² after an impulse since this was last asked [m²/s²].
+    pub speed_squared: f64,
+}
+
+/// Impulses and their books.
+pub struct Impulses {
+    pub tally: Tally,
+    /// Impulse of contact on each node since the start [N s].
+    pub received: Vec<Vec3>,
+    /// Impulses between two bodies, on the first of the two; sorted.
+    pub between: Vec<([u32; 2], Vec3)>,
+}
+
+impl Impulses {
+    pub fn new(nodes: usize) -> Impulses {
+        Impulses { tally: Tally::default(), received: vec![Vec3::zeros(); nodes], between: Vec::new() }
+    }
+
+    /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
+    pub fn give(&mut self, pair: &Pair, nodes: &[u32], impact: &Impact, bodies: [u32; 2], hands: &mut Hands) {
+        let j = impact.impulse();
+        let tally = &mut self.tally;
+        let (tick, clock) = (hands.when.tick, hands.when.clock);
+        let State { x, v, .. } = &mut *hands.state;
+        for (k, w) in pair.stencil() {
+            let n = nodes[k] as usize;
+            x[n] += clock.between(hands.tau[n], tick) * v[n];
+            hands.tau[n] = tick;
+            let given = w * j;
+            self.received[n] += given;
+            let fixed = &hands.groups.fixed;
+            let push = fixed.inverse_mass(hands.model, n) * given;
+            v[n] += push;
+            let held = fixed.held[n];
+            if held != FREE {
+                // what the support takes
+                let reaction = push / fixed.inv_mass[n] - given;
+                tally.external += reaction.dot(&v[n]);
+                tally.impulse += reaction;
+                tally.moment += x[n].cross(&reaction);
+                hands.groups.support[held as usize] += reaction;
+            }
+            tally.speed_squared = tally.speed_squared.max(v[n].norm_squared());
+        }
+        if let Some(outer) = pair.outer {
+            tally.external += j.dot(&outer.velocity);
+            tally.impulse += j;
+            let centre: Vec3 = pair.stencil().map(|(k, w)| w * x[nodes[k] as usize]).sum();
+            tally.moment += centre.cross(&j);
+        }
+        tally.restitution += impact.lost_normal;
+        tally.friction += impact.lost_friction;
+        tally.kicks += 1;
+        tally.last = clock.time(tick);
+        let (key, on_first) = if bodies[0] <= bodies[1] { (bodies, j) } else { ([bodies[1], bodies[0]], -j) };
+        match self.between.binary_search_by_key(&key, |p| p.0) {
+            Ok(at) => self.between[at].1 += on_first,
+            Err(at) => self.between.insert(at, (key, on_first)),
+        }
+    }
+
+    pub fn save(&self, record: &mut Record) {
+        let name = |what: &str| format!("asynchronous.contact.{what}");
+        let tally = &self.tally;
+        record.counts(&name("counts"), &[tally.checks, tally.kicks, tally.too_deep]);
+        record.numbers(&name("numbers"), &[tally.friction, tally.restitution, tally.external, tally.last]);
+        record.vectors(&name("vectors"), &[tally.impulse, tally.moment]);
+        record.vectors(&name("received"), &self.received);
+        let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
+        let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
+        record.numbers(&name("bodies"), &bodies);
+        record.vectors(&name("impulses"), &impulses);
+    }
+
+    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+        let name = |what: &str| format!("asynchronous.contact.{what}");
+        let (mut numbers, mut vectors) = ([0.0; 4], [Vec3::zeros(); 2]);
+        let [checks, kicks, too_deep] = record.read_counts(&name("counts"))?;
+        record.read_numbers(&name("numbers"), &mut numbers)?;
+        record.read_vectors(&name("vectors"), &mut vectors)?;
+        let [friction, restitution, external, last] = numbers;
+        let [impulse, moment] = vectors;
+        let counts = Tally { checks, kicks, too_deep, ..Tally::default() };
+        self.tally = Tally { friction, restitution, external, impulse, moment, last, ..counts };
+        record.read_vectors(&name("received"), &mut self.received)?;
+        let bodies = record.get(&name("bodies"))?;
+        let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
+        record.read_vectors(&name("impulses"), &mut impulses)?;
+        let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
+        self.between = pairs.zip(impulses).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! The method's own memory, put away and taken back bit for bit.
+//!
+//! Kept are ticks, what the kicks and contacts have summed up, and the last forces of loads. Queues are made of the ticks;
+//! boxes, lists and forces of instants are made anew where they are needed and found the same.
+
+use super::Asynchronous;
+use super::group::{Group, Sums};
+use crate::math::Vec3;
+use crate::model::record::{Array, Record, RecordError};
+
+fn name(what: &str) -> String {
+    format!("asynchronous.{what}")
+}
+
+impl Asynchronous {
+    pub(super) fn put_into(&self, record: &mut Record) {
+        self.collisions.save(record);
+        record.numbers(&name("clock"), &[self.clock.begin, self.clock.tick]);
+        record.counts(&name("counts"), &[self.now, self.window.1]);
+        record.counts(&name("tau"), &self.tau);
+        let next: Vec<u64> = (self.groups.list.iter().map(|g| g.next))
+            .chain(self.leads.iter().map(|l| l.next))
+            .chain(self.edges.rings.iter().map(|r| r.next))
+            .collect();
+        record.counts(&name("next"), &next);
+        let loads = || self.groups.list.iter().filter(|g| g.is_load());
+        let forces: Vec<Vec3> = loads().flat_map(|g| &g.force).copied().collect();
+        record.vectors(&name("force"), &forces);
+        let last: Vec<Vec3> = loads().flat_map(|g| &g.last).copied().collect();
+        record.vectors(&name("last"), &last);
+        record.vectors(&name("support"), &self.groups.support);
+        let sums = &self.sums;
+        record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
+        record.vectors(&name("impulse"), &[sums.impulse, sums.moment]);
+        record.vectors(&name("copy.x"), &self.copy.x);
+        record.vectors(&name("copy.v"), &self.copy.v);
+        record.vectors(&name("copy.support"), &self.copy.support);
+    }
+
+    pub(super) fn take_from(&mut self, record: &Record) -> Result<(), RecordError> {
+        let mut clock = [0.0; 2];
+        record.read_numbers(&name("clock"), &mut clock)?;
+        [self.clock.begin, self.clock.tick] = clock;
+        [self.now, self.window.1] = record.read_counts(&name("counts"))?;
+        read_counts(record, &name("tau"), &mut self.tau)?;
+        let mut next = vec![0; self.groups.list.len() + self.leads.len() + self.edges.rings.len()];
+        read_counts(record, &name("next"), &mut next)?;
+        let (of_groups, rest) = next.split_at(self.groups.list.len());
+        let (of_leads, of_edges) = rest.split_at(self.leads.len());
+        self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
+        self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
+        self.edges.rings.iter_mut().zip(of_edges).for_each(|(r, next)| r.next = *next);
+        let list = &mut self.groups.list;
+        read_loads(record, &name("force"), list, |g| &mut g.force)?;
+        read_loads(record, &name("last"), list, |g| &mut g.last)?;
+        record.read_vectors(&name("support"), &mut self.groups.support)?;
+        let (mut numbers, mut vectors) = ([0.0; 3], [Vec3::zeros(); 2]);
+        record.read_numbers(&name("sums"), &mut numbers)?;
+        record.read_vectors(&name("impulse"), &mut vectors)?;
+        let [external, damping, speed_squared] = numbers;
+        let [impulse, moment] = vectors;
+        self.sums = Sums { external, damping, impulse, moment, speed_squared };
+        record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
+        record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
+        record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
+        self.copy.tick = self.now;
+        self.collisions.restore(record)?;
+        self.fill_queues();
+        Ok(())
+    }
+}
+
+/// One array into those of all groups of loads, one after the other.
+fn read_loads(
+    record: &Record,
+    name: &str,
+    groups: &mut [Group],
+    array: impl Fn(&mut Group) -> &mut Vec<Vec3>,
+) -> Result<(), RecordError> {
+    let needed = groups.iter().filter(|g| g.is_load()).map(|g| g.nodes.len()).sum();
+    let mut all = vec![Vec3::zeros(); needed];
+    record.read_vectors(name, &mut all)?;
+    let mut rest = &all[..];
+    for group in groups.iter_mut().filter(|g| g.is_load()) {
+        let to = array(group);
+        let (mine, after) = rest.split_at(to.len());
+        to.copy_from_slice(mine);
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Counts of a given number.
+pub(super) fn read_counts(record: &Record, name: &str, to: &mut [u64]) -> Result<(), RecordError> {
+    match record.arrays.get(name) {
+        Some(Array::Counts(from)) if from.len() == to.len() => {
+            to.copy_from_slice(from);
+            Ok(())
+        }
+        Some(Array::Counts(from)) => {
+            Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() })
+        }
+        _ => Err(RecordError::Missing(name.into())),
+    }
+}

@@ -1,0 +1,100 @@
+//! Who looks when: nodes, or edges, with the same step look together.
+//!
+//! All begin at tick zero, so equal steps fall on equal ticks for ever and a ring needs one place in the queue however many
+//! members it has. Steps that follow speeds drift apart: then everybody is a ring of his own.
+//!
+//! **Order.** At one tick rings go by their step, the members of a ring by their number.
+
+use std::ops::Range;
+
+#[derive(Clone, Debug)]
+pub struct Ring {
+    /// Time between two looks, or the longest if it follows the speed [ticks].
+    pub step: u64,
+    pub next: u64,
+    /// Its members in the list they are members of.
+    pub members: Range<u32>,
+    /// Those of them that can meet somebody before boxes are made anew.
+    pub active: Range<u32>,
+}
+
+/// Rings of a list that is sorted by step; `alone` if everybody looks at times of his own.
+pub fn rings(steps: &[u64], alone: bool) -> Vec<Ring> {
+    let mut rings: Vec<Ring> = Vec::new();
+    for (i, &step) in (0..).zip(steps) {
+        match rings.last_mut() {
+            Some(ring) if !alone && ring.step == step => ring.members.end = i + 1,
+            _ => rings.push(Ring { step, next: 0, members: i..i + 1, active: 0..0 }),
+        }
+    }
+    rings
+}
+
+/// Whom each member of a list may meet, until boxes are made anew.
+#[derive(Debug, Default)]
+pub struct Near {
+    /// `ids[start[i]..start[i + 1]]` of member i.
+    start: Vec<u32>,
+    ids: Vec<u32>,
+    /// Members that may meet somebody, ring after ring.
+    active: Vec<u32>,
+}
+
+impl Near {
+    /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
+    pub fn renew(&mut self, rings: &mut [Ring], mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool) {
+        let Near { start, ids, active } = self;
+        start.clear();
+        ids.clear();
+        active.clear();
+        start.push(0);
+        for ring in rings {
+            let first = active.len() as u32;
+            for i in ring.members.clone() {
+                let before = ids.len();
+                if ask(i as usize, ids) || ids.len() > before {
+                    active.push(i);
+                }
+                start.push(ids.len() as u32);
+            }
+            ring.active = first..active.len() as u32;
+        }
+    }
+
+    #[inline]
+    pub fn of(&self, member: usize) -> &[u32] {
+        &self.ids[self.start[member] as usize..self.start[member + 1] as usize]
+    }
+
+    pub fn active(&self, ring: &Ring) -> &[u32] {
+        &self.active[ring.active.start as usize..ring.active.end as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_steps_share_a_ring_unless_they_follow_speeds() {
+        let steps = [3, 3, 3, 5, 8, 8];
+        let together = rings(&steps, false);
+        assert_eq!(together.iter().map(|r| r.members.clone()).collect::<Vec<_>>(), [0..3, 3..4, 4..6]);
+        assert_eq!(rings(&steps, true).len(), 6);
+    }
+
+    #[test]
+    fn only_those_who_may_meet_somebody_are_active() {
+        let mut all = rings(&[1, 1, 1, 2, 2], false);
+        let mut near = Near::default();
+        for _ in 0..2 {
+            near.renew(&mut all, |i, ids| {
+                ids.extend((0..i as u32).filter(|_| i % 2 == 1));
+                i == 4
+            });
+            assert_eq!(near.active(&all[0]), [1]);
+            assert_eq!(near.active(&all[1]), [3, 4]);
+            assert_eq!((near.of(1), near.of(2), near.of(3)), (&[0][..], &[][..], &[0, 1, 2][..]));
+        }
+    }
+}
