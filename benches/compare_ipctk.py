@@ -51,7 +51,7 @@ def theirs(mesh, x, reach):
 
 def ours(name):
     """Our figures for the scene, by engine."""
-    command = [*CAROM, f"search/{name}", "--threads", "1", "--json"]
+    command = [*CAROM, f"search/gather/{name}", "--threads", "1", "--json"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     found = [m for m in map(json.loads, lines) if m["bench"] == "search"]
     return {m["case"].split("/")[1]: m for m in found}

@@ -22,7 +22,7 @@ pub(super) struct BodyState {
     pub space: BuildSpace,
     /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
     pub fitted: [Vec<Vec3>; 2],
-    pub points: [Vec<[f32; 3]>; 2],
+    pub points: [Vec<[f32; 4]>; 2],
     /// Motion from the beginning to the fitted positions …
     pub shift: Vec3,
     pub strain: f64,
@@ -148,7 +148,8 @@ impl BodyState {
                 let n = facet.area_vector(x).normalize();
                 let height = n.dot(&(p - origin));
                 self.points[k].clear();
-                self.points[k].extend([[n.x as f32, n.y as f32, n.z as f32], [height as f32, 0.0, 0.0]]);
+                self.points[k]
+                    .extend([[n.x as f32, n.y as f32, n.z as f32, 0.0], [height as f32, 0.0, 0.0, 0.0]]);
             }
             return;
         }
@@ -169,7 +170,7 @@ impl BodyState {
                 let d = p - origin;
                 largest = largest.max(d.amax());
                 self.fitted[k].push(p);
-                self.points[k].push([d.x as f32, d.y as f32, d.z as f32]);
+                self.points[k].push([d.x as f32, d.y as f32, d.z as f32, 0.0]);
             }
         }
         // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
@@ -230,9 +231,9 @@ impl BodyState {
         let [start, end] = &self.points;
         // A plane that turns during the step sweeps more than its two ends: everything counts.
         let turns = start[0] != end[0];
-        let low = |b: &Box32, plane: &[[f32; 3]]| {
+        let low = |b: &Box32, plane: &[[f32; 4]]| {
             let (mut sum, mut size) = (-plane[1][0], plane[1][0].abs());
-            for (k, &n) in plane[0].iter().enumerate() {
+            for (k, &n) in plane[0][..3].iter().enumerate() {
                 sum += n * if n > 0.0 { b.lo[k] } else { b.hi[k] };
                 size = size.max(b.lo[k].abs()).max(b.hi[k].abs());
             }

@@ -44,6 +44,6 @@ mod agreement;
 #[cfg(test)]
 mod degenerate;
 #[cfg(test)]
-mod dice;
+pub(crate) mod dice;
 #[cfg(test)]
 mod exact;

@@ -34,6 +34,13 @@ impl Aabb {
         (0..3).all(|k| self.lo[k] <= o.hi[k] && o.lo[k] <= self.hi[k])
     }
 
+    /// Shortest way from one to the other [m]; 0 where they meet.
+    #[inline]
+    pub fn distance(&self, o: &Aabb) -> f64 {
+        let gap = |k: usize| (self.lo[k] - o.hi[k]).max(o.lo[k] - self.hi[k]).max(0.0);
+        (0..3).map(|k| gap(k) * gap(k)).sum::<f64>().sqrt()
+    }
+
     /// The box with `d` added on every side.
     #[inline]
     pub fn grown(&self, d: f64) -> Aabb {

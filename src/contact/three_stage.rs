@@ -179,7 +179,7 @@ impl ThreeStage {
                 + b.edges.memory_bytes()
                 + b.faces.memory_bytes()
                 + slots * size_of::<Vec3>()
-                + points * size_of::<[f32; 3]>()
+                + points * size_of::<[f32; 4]>()
                 + b.space.memory_bytes()
         };
         let piece = |p: &Piece| {
@@ -227,6 +227,15 @@ impl ThreeStage {
         }
     }
 
+    /// How far the boxes of two bodies are apart [m]; 0 if one has none.
+    fn between_boxes(&self, a: u32, b: u32) -> f64 {
+        let [p, q] = [a, b].map(|b| &self.bodies[b as usize]);
+        match (&p.bounds, &q.bounds) {
+            (Some(s), Some(t)) if !s.is_empty() && !t.is_empty() => s.distance(t) - p.slack - q.slack,
+            _ => 0.0,
+        }
+    }
+
     /// Nobody sleeps any more.
     pub fn wake(&mut self) {
         self.walked.iter_mut().for_each(|w| w.asleep = 0.0);
@@ -242,9 +251,14 @@ impl ThreeStage {
                 walked.asleep = group.limit - ways.margin;
             }
         }
+        // Records of two bodies often stand together.
+        let (mut last, mut place) = ((u32::MAX, u32::MAX), Err(0));
         let mut near = |bodies: [u32; 2], gap: f64| {
             let pair = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
-            if let Ok(at) = groups.binary_search_by_key(&pair, |g| (g.a, g.b)) {
+            if pair != last {
+                (last, place) = (pair, groups.binary_search_by_key(&pair, |g| (g.a, g.b)));
+            }
+            if let Ok(at) = place {
                 walked[at].asleep = walked[at].asleep.min(gap - ways.margin);
             }
         };
@@ -257,13 +271,14 @@ impl ThreeStage {
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
-    /// their reach; the records are theirs alone.
+    /// their reach; the records are theirs alone. `moved_bodies` tells who has such nodes.
     pub fn measure_moved(
         &mut self,
         scene: &Scene,
         x: &[Vec3],
         before: Option<&[Vec3]>,
         query: &Query,
+        moved_bodies: &[bool],
         moved: impl Fn(u32) -> bool,
     ) {
         let ThreeStage { findings: Findings { candidates, .. }, spare, due, .. } = self;
@@ -271,7 +286,8 @@ impl ThreeStage {
         due.resize(scene.node_body.len(), false);
         let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
         let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
-        for g in &candidates.groups {
+        let any_moved = |g: &&Group| moved_bodies[g.a as usize] || moved_bodies[g.b as usize];
+        for g in candidates.groups.iter().filter(any_moved) {
             // Which face is closest to a node is asked of all its candidates or of none.
             let pairs = g.vertex_face.of(&candidates.vertex_face);
             for &[node, face] in pairs {
@@ -474,15 +490,22 @@ impl ThreeStage {
                 };
                 least + moved <= then.radius
             };
-            self.keep.push(holds);
             if holds {
+                self.keep.push(true);
                 self.findings.candidates.groups.push(Group { limit: least, ..self.old_groups[old] });
                 self.walked.push(Walked { asleep: 0.0, ..self.old_walked[old] });
                 self.findings.stats.body_pairs_kept += 1;
-            } else {
-                self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
-                let radius = self.radius(scene, a, b, least);
-                self.walked.push(Walked { radius, shift, strain, epoch, asleep: 0.0 });
+                continue;
+            }
+            self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
+            let radius = self.radius(scene, a, b, least);
+            let between = self.between_boxes(a, b);
+            // No candidates as far as their boxes are apart: no tree is needed to know that.
+            let apart = !self.forgetful && between > radius;
+            self.keep.push(apart);
+            let radius = radius.max(if apart { between } else { 0.0 });
+            self.walked.push(Walked { radius, shift, strain, epoch, asleep: 0.0 });
+            if !apart {
                 self.bodies[a as usize].needed = true;
                 self.bodies[b as usize].needed = true;
             }

@@ -88,6 +88,37 @@ impl Touching {
             Features::Edges { first, second, towards } => at.edges(first, second, &towards),
         }
     }
+
+    /// The same pair with the points that were opposite to each other before the first feature slid by `slip` [m] along
+    /// the second, if they lie in the same features; its gap is that of these points. Between soft bodies only.
+    pub fn before_sliding(&self, at: &Places, pair: &Pair, slip: &Vec3) -> Option<Pair> {
+        if pair.outer.is_some() {
+            return None;
+        }
+        let n = pair.normal;
+        let same = match self.features {
+            Features::NodeFace { node, face, .. } => {
+                let facet = &at.scene.facets[face as usize];
+                let y = at.x[node as usize] - slip;
+                let hit = closest_on(facet, at.x, &y, node, face);
+                if hit.degenerate || hit.feature != Feature::Face {
+                    return None;
+                }
+                at.node_pair(node, face, &hit.weights, hit.point, n)
+            }
+            Features::Edges { first, second, .. } => {
+                let [a, b] = at.scene.edges[first as usize].nodes.map(|k| at.x[k as usize] - slip);
+                let [c, d] = at.scene.edges[second as usize].nodes.map(|k| at.x[k as usize]);
+                let near = closest_point::edge_edge(&a, &b, &c, &d);
+                if !near.crossing || near.degenerate {
+                    return None;
+                }
+                at.edge_pair(first, second, near.s, near.t, n)
+            }
+        };
+        let gap = n.dot(&same.gap_vector(at.x)) - at.scene.offset(self.bodies[0], self.bodies[1]);
+        Some(same.with_gap(gap))
+    }
 }
 
 impl Places<'_> {

@@ -297,7 +297,7 @@ impl Default for Dcr {
             variant: DcrVariant::Predictor,
             edge_edge: true,
             projection: Projection::Mass,
-            sweeps: 1,
+            sweeps: 10,
             swept: None,
             energy_correction: false,
             angular_momentum_correction: false,

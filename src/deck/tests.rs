@@ -382,7 +382,7 @@ fn a_resolved_deck_writes_out_what_the_method_takes_for_granted() {
         "variant = \"predictor\"",
         "edge_edge = true",
         "projection = \"mass\"",
-        "sweeps = 1",
+        "sweeps = 10",
         "friction = 0.0",
         "restitution = 1.0",
         "guard = false",

@@ -493,6 +493,14 @@ mod tests {
     }
 
     #[test]
+    fn no_lines_and_lines_elsewhere_leave_no_trace() {
+        let mut image = Image::filled(40, 30, WHITE);
+        image.stroke(&[], 2.0, BLACK);
+        image.stroke(&[vec![[-50.0, 90.0], [-20.0, 80.0]]], 2.0, BLACK);
+        assert_eq!(darkness(&image), 0.0);
+    }
+
+    #[test]
     fn a_filled_polygon_covers_its_area() {
         let mut image = Image::filled(40, 30, WHITE);
         image.fill(&[vec![[3.3, 2.7], [35.1, 6.2], [20.4, 27.9]]], BLACK);

@@ -266,9 +266,9 @@ impl<'a> Show<'a> {
         if show.window.is_empty() {
             return Err(LookError::Nothing(format!("`{}` shows nothing: it has no cells", path.display())));
         }
-        show.room = Room::new(&bodies, &meshes, surveys.iter().flat_map(|s| &s.planes), camera.towards);
+        show.room = Room::new(&bodies, &meshes, surveys.iter().map(|s| &s.planes[..]), camera.towards);
         for s in &surveys {
-            show.window.unite(&show.room.window_of(&s.planes, show.skin.dimension, &camera));
+            show.window.unite(&show.room.window_of(&s.planes, &camera));
         }
         show.window.unite(&show.room.window_of_meshes(&meshes, mesh_window, &camera));
         show.range = options.range.unwrap_or((0.0, if largest > 0.0 { largest } else { 1.0 }));

@@ -101,9 +101,9 @@ pub struct Skin {
     surface: Surface,
     /// Index of each facet's cell among all cells of the frame.
     cell: Vec<u32>,
-    /// Is the cell rigid? One entry per cell, or none at all.
-    rigid_cells: Vec<bool>,
-    /// Facets that stand for a half space.
+    /// The field `rigid`: one entry per cell, or none at all.
+    rigid_cells: Vec<u8>,
+    /// Facets that stand for a half space, rising.
     planes: Vec<u32>,
     /// Nodes of rigid meshes, and those of bodies: every node of a cell that is not rigid.
     pub mesh_nodes: Vec<u32>,
@@ -181,24 +181,18 @@ impl Skin {
             ends.iter().for_each(|&n| bar_ends[n as usize] = bar_ends[n as usize].saturating_add(1));
         }
         let rigid_cells = rigid_cells(frame);
-        let is_rigid = |cell: u32| rigid_cells.get(cell as usize).copied().unwrap_or(false);
-        // A plane is one quadrilateral of its own, whatever the dimension of the bodies.
-        let lonely = |f: &Facet| {
-            f.count == 4 && f.nodes.iter().all(|&n| start[n as usize + 1] - start[n as usize] == 1)
-        };
+        let rigid = |cell: u32| rigid_cells.get(cell as usize).copied().unwrap_or(0);
         let planes: Vec<u32> = (0..surface.facets.len())
-            .filter(|&i| {
-                surface.facets[i].side.cells == NONE && is_rigid(cell[i]) && lonely(&surface.facets[i])
-            })
+            .filter(|&i| rigid(cell[i]) == 2 && surface.facets[i].count == 4)
             .map(|i| i as u32)
             .collect();
         let (mut of_body, mut of_mesh, mut dimension) = (vec![false; nodes], vec![false; nodes], 0);
         let mut first = 0;
         for (kind, ids) in &frame.cells {
             for (nodes, id) in ids.chunks_exact(kind.nodes()).zip(first..) {
-                let to = if is_rigid(id) { &mut of_mesh } else { &mut of_body };
+                let to = if rigid(id) > 0 { &mut of_mesh } else { &mut of_body };
                 nodes.iter().for_each(|&n| to[n as usize] = true);
-                if !is_rigid(id) {
+                if rigid(id) == 0 {
                     dimension = dimension.max(kind.dimension());
                 }
             }
@@ -226,7 +220,7 @@ impl Skin {
     }
 
     fn is_rigid(&self, cell: u32) -> bool {
-        self.rigid_cells.get(cell as usize).copied().unwrap_or(false)
+        self.rigid_cells.get(cell as usize).is_some_and(|&r| r > 0)
     }
 
     /// Values of the cells that are not rigid.
@@ -277,10 +271,10 @@ impl Skin {
 }
 
 /// Which cells are rigid; empty if the frame does not say, or if there is nothing else to see.
-fn rigid_cells(frame: &FrameData) -> Vec<bool> {
+fn rigid_cells(frame: &FrameData) -> Vec<u8> {
     let Some(field) = frame.cell_field(name::RIGID).filter(|f| f.components == 1) else { return Vec::new() };
-    let rigid: Vec<bool> = field.values.iter().map(|&v| v != 0.0).collect();
-    if rigid.iter().all(|&r| r) { Vec::new() } else { rigid }
+    let rigid: Vec<u8> = field.values.iter().map(|&v| v as u8).collect();
+    if rigid.contains(&0) { rigid } else { Vec::new() }
 }
 
 /// A plane cell seen as a facet.
@@ -336,12 +330,18 @@ impl Scene {
             })
             .collect();
         let planes = skin.planes(x);
+        let plane = |i: usize| skin.planes.binary_search(&(i as u32)).ok();
+        // A plane goes on beyond what was drawn of it.
+        let place = |i: usize, k: usize| match plane(i) {
+            Some(own) => planes[own].corners[k],
+            None => x[skin.surface.facets[i].nodes[k] as usize],
+        };
         // The part of a rigid face that is in the room and on the right side of other planes.
         let seen = |i: usize, polygon: Polygon| {
             let polygon = room.trimmed(polygon);
-            match skin.planes.binary_search(&(i as u32)) {
-                Ok(own) if skin.dimension == 3 => ended(polygon, own, &planes),
-                _ => polygon,
+            match plane(i) {
+                Some(own) => ended(polygon, own, &planes),
+                None => polygon,
             }
         };
         let left_out =
@@ -365,7 +365,7 @@ impl Scene {
                         .map(|&g| areas[g as usize])
                         .sum();
                     Corner {
-                        at: x[n as usize],
+                        at: place(i, k),
                         normal: sum.try_normalize(0.0).unwrap_or(normals[i]),
                         value: shown.at(n, skin.cell[i]),
                     }
@@ -387,11 +387,10 @@ impl Scene {
             .collect();
         let mut rims = Vec::new();
         for i in (0..skin.surface.facets.len()).filter(|&i| left_out(i)) {
-            let nodes = skin.surface.facets[i].nodes();
             let mut polygon = Polygon::default();
-            for (k, &n) in nodes.iter().enumerate() {
+            for k in 0..skin.surface.facets[i].nodes().len() {
                 let [_, beyond] = skin.surface.edges[skin.facet_edges[i][k] as usize].facets;
-                let corner = Corner { at: x[n as usize], normal: normals[i], value: 0.0 };
+                let corner = Corner { at: place(i, k), normal: normals[i], value: 0.0 };
                 polygon.push(corner, if beyond == NONE { Line::Feature } else { Line::None });
             }
             polygon = seen(i, polygon);

@@ -36,16 +36,20 @@
 mod clock;
 mod collisions;
 mod edges;
+mod fixed;
+mod group;
 mod groups;
+mod instant;
 mod obstacles;
 mod queue;
 pub mod simultaneous;
 mod steps;
+mod synchronised;
 mod targets;
 
 pub use collisions::{ContactStep, ContactVelocity, Longest};
-pub use groups::Phase;
 pub use steps::Steps;
+pub use synchronised::Phase;
 
 use super::{Method, Reached, StepError};
 use crate::element::Block;
@@ -54,13 +58,15 @@ use crate::model::forces::Forces;
 use crate::model::record::{Array, Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
-use collisions::{Around, Collisions, Hands};
+use collisions::{Around, Collisions, Contactor, Hands};
 use edges::Edges;
-use groups::{Groups, Sums, Synchronised, When};
+use group::Sums;
+use groups::Groups;
 use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use synchronised::{Synchronised, When};
 
 /// Windows between two measurements of all energies: a measurement costs as much as a kick of everybody.
 const MEASURE_EVERY: u64 = 32;
@@ -168,7 +174,7 @@ impl Asynchronous {
         let critical = steps::critical(model);
         let moves = movable(model);
         let (tick, chosen) = steps::choose(&critical, &moves, options.safety, options.steps);
-        let groups = Groups::new(model, &chosen);
+        let mut groups = Groups::new(model, &chosen);
         let (local, average) = around(model, &critical, &moves);
         let clock = Clock { begin: 0.0, tick };
         let mut by_step: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
@@ -188,6 +194,15 @@ impl Asynchronous {
         let range = [ends.0.min(ends.1) as f64 * tick, mean * tick, ends.1 as f64 * tick];
         let around = Around { local: &local, average, smallest: range[0] };
         let collisions = Collisions::new(model, &options, around, tick);
+        // whoever looks only where all intervals end needs no forces of his own
+        let in_rhythm = |c: &Contactor| match c.constant_step() {
+            Some(step) => groups.list.iter().all(|g| step.is_multiple_of(g.step)),
+            None => false,
+        };
+        let forceless = options.phase == Phase::Centred && collisions.contactors.iter().all(in_rhythm);
+        if options.contact_velocity == ContactVelocity::Synchronised && !forceless {
+            groups.prepare(model, &collisions.touched(model.reference.len()));
+        }
         let mut edges = Edges::new(model, &collisions.scene, &collisions.contactors, collisions.size());
         if !options.edge_edge {
             edges.list.clear();

@@ -1,10 +1,11 @@
 //! Decomposition contact response (Cirak & West 2005): explicit Newmark, and after it whatever overlaps is put back on
-//! the surface and exchanges momentum in closed form, pair by pair. No penalty, no system of equations.
+//! the surface and exchanges momentum in closed form. No penalty, no system of equations.
 //!
 //! ```text
 //! 1 predict    x* = x + Δt v + ½Δt² a     v* = v + ½Δt a
 //! 2 contact    for every node in a face and every edge in an edge, in a fixed order:
-//!              measure anew · project on g = 0 · if it still closes, impulse with restitution and friction,
+//!              measure anew · project on g = 0
+//!              then for all that close: impulses with restitution and friction, together where they share nodes;
 //!              and what friction has kept from sliding since the impact goes back along the surface too (d_t)
 //! 3 correct    a = M⁻¹ f(x)               v = v* + ½Δt a
 //! ```
@@ -28,6 +29,7 @@
 //! left on the two bars at half the critical step is 0.2 % (P) and 0.7 % (F), and stays bounded.
 
 mod collisions;
+mod exchange;
 mod guard;
 
 use super::newmark::{EARLY, Newmark, StepRule, Touched};
@@ -57,7 +59,7 @@ pub struct Options {
     /// Edges touch edges.
     pub edge_edge: bool,
     pub projection: Projection,
-    /// How often the contacts of a step are gone through, at most; it ends when none closes and overlaps.
+    /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.
     pub sweeps: u32,
     /// Give back the angular momentum that projections take.
     pub spin_correction: bool,
@@ -76,12 +78,19 @@ impl Default for Options {
             variant: Variant::Predictor,
             edge_edge: true,
             projection: Projection::Mass,
-            sweeps: 1,
+            sweeps: 10,
             spin_correction: false,
             energy_correction: false,
             swept: None,
             guard: false,
         }
+    }
+}
+
+impl Options {
+    /// Impulses need the work of the projections, which variant F knows only with the forces of the new positions.
+    fn waits_for_forces(&self) -> bool {
+        self.energy_correction && self.variant == Variant::FullStep
     }
 }
 
@@ -161,7 +170,8 @@ impl Dcr {
             (totals, ledger.kinetic) = self.newmark.renew(model, state, t1)?;
             if self.options.energy_correction {
                 // the work of the projections is known now; impulses change no force but drag
-                self.collisions.exchange(model, &self.newmark, &mut state.v);
+                self.collisions.measure_work(model, &self.newmark);
+                self.collisions.exchange(model, &self.options, &self.newmark, &mut state.v);
                 (totals, ledger.kinetic) = self.newmark.renew(model, state, t1)?;
             }
             self.book_full_step(model, t1, ledger);

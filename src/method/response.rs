@@ -62,7 +62,7 @@ pub fn inverse_mass(pair: &Pair, inv_mass: &[Mat3]) -> Mat3 {
 
 /// `n·K n`, or nothing if the pair cannot move along its normal.
 #[inline]
-fn along_normal(pair: &Pair, inv: &Mat3) -> Option<f64> {
+pub fn along_normal(pair: &Pair, inv: &Mat3) -> Option<f64> {
     let along = pair.normal.dot(&(inv * pair.normal));
     (along > HELD * inv.trace()).then_some(along)
 }
@@ -118,9 +118,10 @@ pub fn bounce(pair: &Pair, work: f64, inv_mass: &[Mat3], v: &mut [Vec3]) -> Opti
     Some(impact)
 }
 
-/// The impulse that stops all sliding beside the normal one: `n·K j₂ = 0`.
+/// The impulse that stops all sliding beside the normal one: `n·K j₂ = 0`. `u` is the relative velocity before the
+/// normal impulse, `parting` its normal part after it.
 #[inline]
-fn stick(inv: &Mat3, inv_n: f64, u: &Vec3, parting: f64, normal: &Vec3, n: &Vec3) -> Vec3 {
+pub fn stick(inv: &Mat3, inv_n: f64, u: &Vec3, parting: f64, normal: &Vec3, n: &Vec3) -> Vec3 {
     let c = inv[(0, 0)];
     if *inv == Mat3::from_diagonal_element(c) {
         return -(u - n.dot(u) * n) / c;

@@ -5,8 +5,9 @@
 //! element) and `mises` (mean of its points).
 //!
 //! Obstacles stand behind the bodies: their points after the model's nodes, their cells after the elements, without
-//! stress, and with numbers of bodies that go on counting; the field `rigid` (1 for their cells, 0 for elements) tells
-//! them apart. Without obstacles there is no such field.
+//! stress, and with numbers of bodies that go on counting; the field `rigid` tells
+//! them apart: 0 for elements, 1 for obstacles, 2 for the drawn part of a plane, which goes on. Without obstacles
+//! there is no such field.
 
 use super::pvd::{PvdError, Series};
 use super::rigid::{self, Drawn};
@@ -14,6 +15,7 @@ use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, writ
 use crate::element::Positions;
 use crate::math::Vec3;
 use crate::model::Model;
+use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
 use crate::run::{Look, Observer, ObserverError, Times};
 use rayon::prelude::*;
@@ -61,8 +63,8 @@ impl Frames {
                 body_of_cell.extend(std::iter::repeat_n(index as i32, cells.len()));
             }
         }
-        let elements = body_of_cell.len();
         let obstacles = rigid::draw(model);
+        let mut rigid = vec![0_u8; body_of_cell.len()];
         let mut points_in_all = model.reference.len();
         for (index, Drawn { points, cells }) in obstacles.iter().enumerate() {
             for cells in cells {
@@ -70,10 +72,11 @@ impl Frames {
                 blocks.push((cells.kind, nodes));
                 let number = (model.bodies.len() + index) as i32;
                 body_of_cell.extend(std::iter::repeat_n(number, cells.len()));
+                let plane = matches!(model.contact.obstacles[index].shape, ObstacleShape::Plane { .. });
+                rigid.extend(std::iter::repeat_n(if plane { 2 } else { 1 }, cells.len()));
             }
             points_in_all += points.len();
         }
-        let rigid: Vec<u8> = (0..body_of_cell.len()).map(|cell| u8::from(cell >= elements)).collect();
         let blocks: Vec<_> = blocks.iter().map(|(kind, nodes)| (*kind, &nodes[..])).collect();
         Frames {
             series,

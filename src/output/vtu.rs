@@ -53,7 +53,7 @@ pub mod name {
     pub const CONTACT_FORCE: &str = "contact_force";
     /// Cell integer: which body.
     pub const BODY: &str = "body";
-    /// Cell integer: 1 for obstacles, 0 for elements; missing where there are no obstacles.
+    /// Cell integer: 0 for elements, 1 for obstacles, 2 for the drawn part of a plane; missing without obstacles.
     pub const RIGID: &str = "rigid";
     /// Cell tensor [Pa], Cauchy stress: XX YY ZZ XY YZ XZ.
     pub const STRESS: &str = "stress";

@@ -93,6 +93,8 @@ pub struct Model {
     pub cells: Vec<(CellKind, Vec<u32>)>,
     /// One entry per cell.
     pub body: Vec<i32>,
+    /// Of the last cells, or of none: 1 for obstacles, 2 for planes.
+    pub rigid: Vec<u8>,
 }
 
 impl Model {
@@ -166,6 +168,15 @@ impl Model {
         }
     }
 
+    /// A rigid cell, a plane if `kind` is 2, as the next body.
+    pub fn obstacle(&mut self, corners: [Vec3; 4], kind: u8) {
+        let first = self.rest.len() as u32;
+        self.rest.extend(corners);
+        self.cells.push((CellKind::Quad4, (first..first + 4).collect()));
+        self.body.push(self.body.iter().max().map_or(0, |b| b + 1));
+        self.rigid.push(kind);
+    }
+
     /// Writes `count` frames over the times 0 … `end`; `motion` gives the displacement of a node at a
     /// share of the run, `mises` the stress at the middle of a cell.
     pub fn frames(
@@ -179,6 +190,8 @@ impl Model {
     ) {
         let borrowed: Vec<(CellKind, &[u32])> = self.cells.iter().map(|(k, n)| (*k, n.as_slice())).collect();
         let cells = PackedCells::new(&borrowed);
+        let mut rigid = vec![0; self.body.len() - self.rigid.len()];
+        rigid.extend(&self.rigid);
         let mut series = Series::create(dir).unwrap();
         for f in 0..count {
             let s = f as f64 / (count - 1).max(1) as f64;
@@ -199,6 +212,13 @@ impl Model {
                     stress.push(mises(middle, s));
                 }
             }
+            let mut cell_fields = vec![
+                Field { name: name::MISES, components: 1, values: Values::Single(&stress) },
+                Field { name: name::BODY, components: 1, values: Values::I32(&self.body) },
+            ];
+            if !self.rigid.is_empty() {
+                cell_fields.push(Field { name: name::RIGID, components: 1, values: Values::U8(&rigid) });
+            }
             write_vtu(
                 &series.next_path(),
                 &Frame {
@@ -214,10 +234,7 @@ impl Model {
                             values: Values::single_vectors(&pushes),
                         },
                     ],
-                    cell_fields: &[
-                        Field { name: name::MISES, components: 1, values: Values::Single(&stress) },
-                        Field { name: name::BODY, components: 1, values: Values::I32(&self.body) },
-                    ],
+                    cell_fields: &cell_fields,
                 },
             )
             .unwrap();

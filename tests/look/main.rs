@@ -4,6 +4,7 @@
 
 mod errors;
 mod folders;
+mod obstacles;
 mod pictures;
 mod plots;
 mod real;

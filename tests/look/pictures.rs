@@ -57,12 +57,12 @@ fn matches_golden(name: &str, image: &Image) {
     assert!(mean < 1.5 && far < 0.002, "{name}: mean difference {mean:.2}, far off {:.2} %", 100.0 * far);
 }
 
-fn small() -> RenderOptions {
+pub fn small() -> RenderOptions {
     RenderOptions { size: (640, 400), ..RenderOptions::default() }
 }
 
 /// Draws, keeps the picture for the eye, and compares.
-fn golden(dir: &Path, name: &str, options: &RenderOptions) {
+pub fn golden(dir: &Path, name: &str, options: &RenderOptions) {
     let image = picture(dir, options).unwrap();
     std::fs::write(dir.join(format!("{name}.png")), image.png().unwrap()).unwrap();
     matches_golden(name, &image);
@@ -113,7 +113,7 @@ fn round_bodies_are_smooth_and_keep_their_rims() {
 }
 
 /// Share of pixels near a colour in a part of the picture (x and y from 0 to 1).
-fn share(image: &Image, x: [f64; 2], y: [f64; 2], like: impl Fn([i32; 3]) -> bool) -> f64 {
+pub fn share(image: &Image, x: [f64; 2], y: [f64; 2], like: impl Fn([i32; 3]) -> bool) -> f64 {
     let at = |v: f64, n: usize| (v * n as f64) as usize;
     let (mut hits, mut all) = (0, 0);
     for j in at(y[0], image.height)..at(y[1], image.height) {

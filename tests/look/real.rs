@@ -9,10 +9,13 @@ use carom::material::{Lame, StVenantKirchhoff};
 use carom::math::Vec3;
 use carom::mesh::shape;
 use carom::method::verlet::{StepRule, Verlet};
+use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::{BodySpec, Builder, Table};
 use carom::output::frames::Frames;
 use carom::output::history::History;
+use carom::output::pvd::Series;
 use carom::output::summary::{Status, Summary, Wall};
+use carom::output::vtu::{name, read_vtu};
 use carom::run::probe::{Probe, Target};
 use carom::run::{Case, Observer, Run, pool};
 use std::path::Path;
@@ -61,6 +64,33 @@ fn run(dir: &Path) {
         run.to_end(&AtomicBool::new(false)).unwrap();
         Summary::of(&run, Wall::default(), Status::Finished, None).write(dir).unwrap();
     });
+}
+
+/// A beam over a floor, beside a rigid block.
+#[test]
+fn frames_tell_elements_obstacles_and_planes_apart() {
+    let dir = folders::empty("rigid");
+    pool(1).unwrap().install(|| {
+        let mut case = beam();
+        let elements = case.model.blocks[0].len();
+        let block = shape::Box::new([1.0, 1.0, 1.0], [2, 1, 1]).build().unwrap();
+        let floor = ObstacleShape::Plane { point: -Vec3::z(), normal: Vec3::z() };
+        case.model.contact.obstacles =
+            vec![Obstacle::new("block", ObstacleShape::Mesh(block)), Obstacle::new("floor", floor)];
+        case.end = 0.1;
+        let frames = Frames::create(&dir, &case.model, case.end, 1).unwrap();
+        let mut run = Run::start(case, vec![Box::new(frames)], None).unwrap();
+        run.to_end(&AtomicBool::new(false)).unwrap();
+        let series = Series::open(&dir).unwrap();
+        let frame = read_vtu(&series.path(&series.entries()[1])).unwrap();
+        let rigid = &frame.cell_field(name::RIGID).unwrap().values;
+        assert!(rigid[..elements].iter().all(|&r| r == 0.0));
+        assert_eq!(rigid[elements..], [1.0, 1.0, 2.0]);
+    });
+    let plain = folders::empty("nothing-rigid");
+    run(&plain);
+    let series = Series::open(&plain).unwrap();
+    assert!(read_vtu(&series.path(&series.entries()[0])).unwrap().cell_field(name::RIGID).is_none());
 }
 
 #[test]

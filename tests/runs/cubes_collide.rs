@@ -1,4 +1,4 @@
-//! Solid cubes of edge 1 that fly into each other corner first (`dcr`, 4×4×4 hexes): five, and a block of many.
+//! Solid cubes of edge 1 that fly into each other corner first (`dcr`): five, and a block of many.
 //!
 //! Geometry, masses and velocities are those of the shell cubes of Cirak & West (2005); E = 2.1e5, ν = 0.3.
 
@@ -30,6 +30,7 @@ struct Seen {
 }
 
 fn cubes(
+    cells: u32,
     centres: &[Vec3],
     velocity: impl Fn(usize) -> Vec3,
     end: f64,
@@ -39,7 +40,7 @@ fn cubes(
     let law = NeoHookean { lame: Lame::from_young(2.1e5, 0.3), density: DENSITY };
     let mut builder = Builder::default();
     for (i, centre) in centres.iter().enumerate() {
-        let mut mesh = shape::Box::new([1.0; 3], [4; 3]).build().unwrap();
+        let mut mesh = shape::Box::new([1.0; 3], [cells; 3]).build().unwrap();
         mesh.place(&Placement { at: centre - Vec3::repeat(0.5), rotation: None }).unwrap();
         builder.body(body::<Hex8, _>(&i.to_string(), mesh, law, 1.0));
     }
@@ -101,26 +102,36 @@ fn towards(b: usize) -> Vec3 {
     if b == 0 { -v } else { v }
 }
 
-/// Step of the published runs, four times as long.
-const STEP: StepRule = StepRule::Fixed(2e-5);
+const LONG: StepRule = StepRule::Automatic { safety: 0.5 };
 
+/// Half the critical step. What is lost is about the kinetic energy of the layers that meet: it falls with the mesh and
+/// hardly depends on the step (4, 6, 8 cells: 4.0, 2.7, 2.0 %; a fifth of that step: 3.2, 2.9, 2.3 %).
 #[test]
 fn five_cubes_keep_momentum_and_energy() {
-    let s = cubes(&five(), towards, 0.07, STEP, Options::default());
-    assert!((s.first_impulse - 0.25 / 60.0).abs() <= 2e-5, "{s:?}");
+    let s = cubes(8, &five(), towards, 0.07, LONG, Options::default());
+    assert!((s.first_impulse - 0.25 / 60.0).abs() <= 7e-5, "{s:?}");
     assert!(s.momentum < 1e-12 && s.spin < 5e-4, "{s:?}");
-    assert!((s.energy.0 - 1.0).abs() < 0.03 && (s.energy.1 - 1.0).abs() < 0.03, "{s:?}");
-    assert!(s.ledger < 0.005 && s.penetration < 3.0 * 104.0 * 2e-5, "{s:?}");
+    assert!(s.energy.0 > 0.97 && s.energy.1 < 1.0 + 1e-9, "{s:?}");
+    assert!(s.ledger < 0.005 && s.penetration < 3.0 * 104.0 * 7e-5, "{s:?}");
     assert!((0.15..0.3).contains(&s.strain), "{s:?}");
 }
 
-/// Half the critical step, six times as long: the angular momentum is kept where it is corrected, with and without guard.
+/// Angular momentum drifts with the square of the step.
+#[test]
+fn the_spin_of_five_cubes_drifts_less_the_shorter_the_step() {
+    let [long, short] = [0.5, 0.125].map(|safety| {
+        cubes(4, &five(), towards, 0.03, StepRule::Automatic { safety }, Options::default()).spin
+    });
+    assert!(long < 6e-4 && short < 0.2 * long, "{long:e} {short:e}");
+}
+
+/// The angular momentum is kept where it is corrected, with and without guard.
 #[test]
 fn five_cubes_with_a_long_step_keep_their_corrected_spin() {
     let options = Options { spin_correction: true, ..Options::default() };
     for guard in [false, true] {
         let options = Options { guard, ..options };
-        let s = cubes(&five(), towards, 0.07, StepRule::Automatic { safety: 0.5 }, options);
+        let s = cubes(4, &five(), towards, 0.07, LONG, options);
         assert!(s.momentum < 1e-12 && s.spin < 1e-10, "{s:?}");
         assert!(s.energy.0 > 0.95 && s.energy.1 <= 1.0 && s.ledger < 0.005, "{s:?}");
     }
@@ -135,7 +146,7 @@ fn guarded_cubes_never_overlap() {
         centres.push(Vec3::new(side(0), side(1), side(2)));
     }
     let options = Options { guard: true, ..Options::default() };
-    let s = cubes(&centres, towards, 0.05, StepRule::Automatic { safety: 0.5 }, options);
+    let s = cubes(4, &centres, towards, 0.05, LONG, options);
     assert!(s.kicks > 100 && s.penetration <= 1e-6 * 0.25, "{s:?}");
     assert!(s.momentum < 1e-12, "{s:?}");
     assert!((s.energy.0 - 1.0).abs() < 0.03 && (s.energy.1 - 1.0).abs() < 0.03, "{s:?}");

@@ -72,13 +72,14 @@ fn bars_that_do_not_match_lose_little_and_never_gain() {
     }
 }
 
-/// Graded towards the contact the same step is longer for the rest of the bar: at most 2 % either way (measured: −0.7 %
-/// and +1.6 % for n = 3, −0.4 % and +1.7 % for n = 4; at a quarter of the critical step −1.1 % and nothing gained).
+/// Graded towards the contact the layers that meet are light: within 1 %, and nothing is gained (measured: −0.98 % for
+/// n = 3, −0.62 % for n = 4, at their lowest).
 #[test]
-fn graded_bars_keep_their_energy_within_two_per_cent() {
+fn graded_bars_keep_their_energy_within_one_per_cent() {
     for n in 3..=4 {
         let s = two_bars(n, true);
-        assert!((s.energy.0 - 1.0).abs() <= 0.02 && (s.energy.1 - 1.0).abs() <= 0.02, "{s:?}");
+        assert!(1.0 - s.energy.0 <= 0.01 && s.energy.1 <= 1.0 + 1e-9, "{s:?}");
         assert!((19.5..=21.0).contains(&s.last_impulse) && s.momentum <= 1e-12, "{s:?}");
+        assert!(s.ledger <= 0.005, "{s:?}");
     }
 }

@@ -84,15 +84,12 @@ pub(super) const TWO_HEX_BARS: Published = Published {
     figures: |_| Vec::new(),
 };
 
-/// The steps of the reference runs are a sixth of the default; angular momentum drifts with them.
-const STEP: &str = "[step]\nsize = 2e-5";
-
 pub(super) const FIVE_CUBES: Published = Published {
     name: "five-cubes",
     method: "dcr",
     source: PAPER,
     parts: |quick| {
-        let text = deck("five-cubes").replace("[step]\nsafety = 0.25", STEP);
+        let text = deck("five-cubes");
         Part::only(if quick { text.replace("end    = 0.07", "end    = 0.03") } else { text })
     },
     checks: |o| {
@@ -123,8 +120,7 @@ pub(super) const CUBES_76: Published = Published {
             .replace("count = [3, 5, 5]", "count = [2, 2, 2]")
             .replace("at = [-1.55, -2.6, -2.6]", "at = [-1.025, -1.025, -1.025]")
             .replace("at = [-2.8, 0.65, 0.65]", "at = [-2.275, 0.125, 0.125]")
-            .replace("end    = 0.21", "end    = 0.05")
-            .replace("[contact]", &format!("{STEP}\n\n[contact]"));
+            .replace("end    = 0.21", "end    = 0.05");
         Part::only(text)
     },
     checks: |o| {

@@ -22,8 +22,11 @@
 use super::super::response::{self, Impact};
 use super::clock::TICKS_OF_CLASSES;
 use super::edges::Edges;
-use super::groups::{FREE, Groups, When};
+use super::fixed::FREE;
+use super::groups::Groups;
+use super::instant::Motions;
 use super::obstacles::Obstacles;
+use super::synchronised::When;
 use super::targets::{Target, Targets};
 use super::{Options, Steps};
 use crate::contact::cells::Cells;
@@ -114,6 +117,11 @@ pub struct Contactor {
 impl Contactor {
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Its step, unless it follows its speed [ticks].
+    pub fn constant_step(&self) -> Option<u64> {
+        (self.travel == 0.0).then_some(self.step)
     }
 }
 
@@ -252,6 +260,16 @@ impl Collisions {
             received: vec![Vec3::zeros(); model.reference.len()],
             between: Vec::new(),
         }
+    }
+
+    /// Nodes that may take part in a contact.
+    pub fn touched(&self, nodes: usize) -> Vec<bool> {
+        let mut touched = vec![false; nodes];
+        self.contactors.iter().for_each(|c| touched[c.node as usize] = true);
+        let targets =
+            self.targets.list.iter().filter(|t| (0..self.bodies as u32).any(|b| self.may_meet(t.body, b)));
+        targets.flat_map(|t| t.nodes()).for_each(|&n| touched[n as usize] = true);
+        touched
     }
 
     pub fn may_meet(&self, a: u32, b: u32) -> bool {
@@ -481,18 +499,18 @@ pub struct Local {
 impl Local {
     pub fn of(nodes: &[u32], velocity: ContactVelocity, hands: &mut Hands) -> Local {
         let mut local = Local { v: [Vec3::zeros(); 9], inv_mass: [Mat3::zeros(); 9] };
-        let (when, model) = (&hands.when, hands.model);
+        let Hands { model, groups, state, tau, when } = hands;
         if velocity == ContactVelocity::Synchronised {
-            hands.groups.set_pull(model, when.clock.time(when.tick));
+            groups.set_pull(model, when.clock.time(when.tick));
         }
+        let at = Motions { x: &state.x, v: &state.v, tau, memory: &state.material.old };
         for (k, &n) in nodes.iter().enumerate() {
             let n = n as usize;
-            let v = hands.state.v[n];
             local.v[k] = match velocity {
-                ContactVelocity::Synchronised => hands.groups.synchronised_velocity(n, &v, when, model),
-                ContactVelocity::Raw => v,
+                ContactVelocity::Synchronised => groups.synchronised_velocity(n, when, model, &at),
+                ContactVelocity::Raw => state.v[n],
             };
-            local.inv_mass[k] = hands.groups.fixed.inverse_mass(model, n);
+            local.inv_mass[k] = groups.fixed.inverse_mass(model, n);
         }
         local
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! find     nodes inside faces and crossed edges at the end of the step; on the way to it where bodies move so far
 //!          in one step that they could pass through each other
-//! answer   measure anew · back on the surface · exchange momentum, in a fixed order
+//! answer   measure anew · back on the surface, in a fixed order; then all exchange momentum ([`super::exchange`])
 //! ```
 //!
 //! With `guard` the way is looked at again until nothing meets on it ([`super::guard`]).
@@ -13,10 +13,11 @@
 
 use super::super::newmark::{Newmark, Touch, UNTOUCHED};
 use super::super::response::{self, Impact, Spin};
+use super::Options;
+use super::exchange::{Queue, Waiting};
 use super::guard::Zones;
-use super::{Options, Variant};
 use crate::contact::obstacle::Pose;
-use crate::contact::pair::{MAX_POINTS, Pair};
+use crate::contact::pair::Pair;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::{ThreeStage, Way};
@@ -38,6 +39,9 @@ const CLEARANCE: f64 = 1e-6;
 const BESIDE: f64 = 1e-2;
 /// Nothing is deeper than it travelled in one step: edges may be off by this much more, as a share of the deepest.
 const LATE: f64 = 0.02;
+
+/// Nodes of a body that tell where it goes.
+const SAMPLES: usize = 8;
 
 /// What contact did to one node in a step.
 #[derive(Clone, Copy, Debug)]
@@ -102,11 +106,12 @@ pub struct Collisions {
     /// The same of the step before, while this one is answered.
     before: Vec<[u32; 2]>,
     /// Pairs that carried impulse in this step.
-    carried: Vec<(u8, u32, u32)>,
-    /// Contacts of variant F that wait for the forces of the new positions.
-    pending: Vec<(Touching, Pair, [Vec3; MAX_POINTS])>,
+    pub(super) carried: Vec<(u8, u32, u32)>,
+    pub(super) queue: Queue,
     /// Nodes that the last look at overlaps is about; all false in between.
     listed: Vec<bool>,
+    /// Whose nodes these are.
+    listed_bodies: Vec<bool>,
     /// Farthest that contact moved a node of each body in the last step [m].
     pushed: Vec<f64>,
     /// Place of each node among the touched.
@@ -150,8 +155,9 @@ impl Collisions {
             known: Vec::new(),
             before: Vec::new(),
             carried: Vec::new(),
-            pending: Vec::new(),
+            queue: Queue::default(),
             listed: Vec::new(),
+            listed_bodies: Vec::new(),
             pushed: Vec::new(),
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
@@ -190,7 +196,7 @@ impl Collisions {
             *pushed = pushed.max(node.way());
         }
         self.nodes.clear();
-        self.pending.clear();
+        self.queue.clear();
         self.carried.clear();
         self.touches.clear();
         self.sums = Sums::default();
@@ -207,25 +213,27 @@ impl Collisions {
         }
         ways.margin = self.clearance * (BESIDE / CLEARANCE);
         let way = |k: u32| now[k as usize] - start[k as usize];
-        let middle = scene.slots.iter().map(|&k| way(k)).sum::<Vec3>() / scene.slots.len().max(1) as f64;
-        let mut farthest: f64 = 0.0;
         ways.of_body.clear();
+        let mut middle = Vec3::zeros();
         for (body, &pushed) in scene.bodies.iter().zip(&self.pushed) {
             let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
-            let shift = slots.iter().map(|&k| way(k)).sum::<Vec3>() / slots.len().max(1) as f64;
-            let strain = slots.iter().map(|&k| (way(k) - shift).norm_squared()).fold(0.0, f64::max).sqrt();
-            let (shift, strain) = match body.plane {
-                true => {
-                    let facet = &scene.facets[body.facets.start as usize];
-                    let turned = facet.area_vector(start) != facet.area_vector(now);
-                    (way(facet.nodes[0]), if turned { self.deepest } else { 0.0 })
-                }
-                false => (shift, strain),
+            let (shift, strain) = if body.plane {
+                let facet = &scene.facets[body.facets.start as usize];
+                let turned = facet.area_vector(start) != facet.area_vector(now);
+                (way(facet.nodes[0]), if turned { self.deepest } else { 0.0 })
+            } else {
+                // A few nodes stand for all: any shift is right, a good one leaves little strain.
+                let samples = slots.iter().step_by(slots.len().div_ceil(SAMPLES).max(1));
+                let count = samples.len().max(1) as f64;
+                let shift = samples.map(|&k| way(k)).sum::<Vec3>() / count;
+                let strain = slots.iter().map(|&k| (way(k) - shift).norm_squared()).fold(0.0, f64::max);
+                (shift, strain.sqrt())
             };
+            middle += shift / scene.bodies.len() as f64;
             ways.of_body.push(Way { shift, strain, pushed });
-            farthest = farthest.max((shift - middle).norm() + strain);
         }
-        farthest
+        let from_middle = |w: &Way| (w.shift - middle).norm() + w.strain;
+        ways.of_body.iter().map(from_middle).fold(0.0, f64::max)
     }
 
     /// Finds what touches. `penetration` is the deepest overlap at the start of the step.
@@ -333,16 +341,14 @@ impl Collisions {
         Ok(())
     }
 
-    /// Answers all contacts in their order, a few times at most; `v` are the velocities of all nodes.
+    /// Puts all contacts back on the surface in their order, then exchanges their momentum; `v` are the velocities of
+    /// all nodes.
     pub fn answer(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
-        for _ in 0..options.sweeps {
-            let mut any = false;
-            for i in 0..self.list.len() {
-                any |= self.answer_one(i, model, options, newmark, v, 0.0);
-            }
-            if !any {
-                break;
-            }
+        for i in 0..self.list.len() {
+            self.put_back(i, model, options, newmark, v, 0.0);
+        }
+        if !options.waits_for_forces() {
+            self.exchange(model, options, newmark, v);
         }
     }
 
@@ -354,8 +360,8 @@ impl Collisions {
         }));
     }
 
-    /// Answers one contact if it is not open by more than `room` [m]; was there an impulse?
-    pub(super) fn answer_one(
+    /// Puts one contact back on the surface if it is not open by more than `room` [m].
+    pub(super) fn put_back(
         &mut self,
         i: usize,
         model: &Model,
@@ -363,29 +369,41 @@ impl Collisions {
         newmark: &Newmark,
         v: &mut [Vec3],
         room: f64,
-    ) -> bool {
+    ) {
         let touching = self.list[i];
         let at = Places { scene: &self.scene, x: &self.now, poses: &self.poses };
         // measured anew: earlier contacts have moved nodes
-        let Some(mut pair) = touching.pair(&at) else { return false };
+        let Some(mut pair) = touching.pair(&at) else { return };
         if pair.gap > 0.0 && touching.crossing.is_some() {
             // where they met they are apart again; they may have slid to another place
             let slid = Touching { crossing: None, ..touching }.pair(&at);
             pair = slid.filter(|p| p.gap <= 0.0 && -p.gap <= self.deepest).unwrap_or(pair);
         }
         if pair.gap > room || self.came_too_late(&touching, &pair) {
-            return false;
+            return;
         }
         let [a, b] = touching.bodies;
         let law = model.contact.law(a, b);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
         let clearance = if touching.crossing.is_some() || options.guard { self.clearance } else { 0.0 };
         let clearance = clearance.max(room);
+        if touching.crossing.is_none() {
+            // Putting back takes the angular momentum τ/(1+e) J × u, an impulse on points that have slid apart by δ since
+            // they met gives δ × J: nothing is left if they met τ/(1+e) ago.
+            let u = pair.relative_velocity(v);
+            let approach = -pair.normal.dot(&u);
+            let since = if approach > 0.0 { newmark.dt.min(-pair.gap / approach) } else { 0.0 };
+            let slip = since / (1.0 + pair.e) * (u + approach * pair.normal);
+            if let Some(met) = touching.before_sliding(&at, &pair, &slip).filter(|p| p.gap <= room) {
+                let (mu, e) = (pair.mu, pair.e);
+                pair = met;
+                (pair.mu, pair.e) = (mu, e);
+            }
+        }
 
-        // a: back on the surface
         let Some(moves) = response::displacements(&pair, clearance, options.projection, &self.inv_mass)
         else {
-            return false;
+            return;
         };
         let mut work = 0.0;
         for ((k, _), d) in pair.stencil().zip(&moves) {
@@ -398,65 +416,45 @@ impl Collisions {
             let gained = response::spin_gained(&pair, &moves, &model.mass, v);
             self.restore_spin(pair.points(), gained, model, newmark, v);
         }
-
-        // b: exchange momentum in closed form
-        if options.energy_correction && options.variant == Variant::FullStep {
-            self.pending.push((touching, pair, moves));
-            return false;
-        }
         let work = if options.energy_correction { work } else { 0.0 };
-        let approach = -pair.normal.dot(&pair.relative_velocity(v));
-        let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) else { return false };
-        self.book(&pair, &impact, [a, b], newmark);
-        if impact.friction != Vec3::zeros() {
-            self.hold_back(&touching, &pair, &impact, approach, newmark);
+        self.queue.waiting.push(Waiting::new(touching, pair, work, spin));
+        if options.waits_for_forces() {
+            self.queue.moves.push(moves);
         }
-        if spin {
-            // points that do not quite coincide: the impulse has a moment
-            let moment = pair.gap_vector(&self.now).cross(&impact.impulse());
-            self.restore_spin(pair.points(), moment, model, newmark, v);
-        }
-        if options.energy_correction {
-            self.sums.returned += work - impact.owed;
-        }
-        self.carried.push(name(&touching));
-        true
     }
 
-    /// Impulses of the contacts whose positions have been put right, with the work `½(f + f̃)·d` of that given back;
-    /// `newmark` has the accelerations of the new positions.
-    pub fn exchange(&mut self, model: &Model, newmark: &Newmark, v: &mut [Vec3]) {
-        for at in 0..self.pending.len() {
-            let (touching, pair, moves) = self.pending[at];
+    /// What waits learns the work `½(f + f̃)·d` of having been put back, which it shall return; `newmark` has the
+    /// accelerations of the new positions.
+    pub fn measure_work(&mut self, model: &Model, newmark: &Newmark) {
+        for at in 0..self.queue.waiting.len() {
+            let (pair, moves) = (self.queue.waiting[at].pair, self.queue.moves[at]);
             let mut work = 0.0;
             for ((k, _), d) in pair.stencil().zip(&moves) {
                 let a = self.node(k, newmark).a + newmark.acceleration(k);
                 work += 0.5 * model.mass[k] * a.dot(d);
             }
-            if let Some(impact) = response::bounce(&pair, work, &self.inv_mass, v) {
-                self.book(&pair, &impact, touching.bodies, newmark);
-                self.sums.returned += work - impact.owed;
-                self.carried.push(name(&touching));
-            }
+            self.queue.waiting[at].work = work;
         }
     }
 
     /// Friction that changes velocities has also held the points back since they met: that long they went too far. Without
     /// this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
-    fn hold_back(
+    pub(super) fn hold_back(
         &mut self,
         touching: &Touching,
         pair: &Pair,
-        impact: &Impact,
+        friction: &Vec3,
         approach: f64,
         newmark: &Newmark,
     ) {
         let since = match touching.crossing {
             Some(_) => (1.0 - touching.time) * newmark.dt,
-            None => newmark.dt.min(-pair.gap / approach),
+            None if approach > 0.0 => newmark.dt.min(-pair.gap / approach),
+            // pushed together by its neighbours, and inside already
+            None => newmark.dt,
         };
         for (k, w) in pair.stencil() {
-            let d = since * w * (self.inv_mass[k] * impact.friction);
+            let d = since * w * (self.inv_mass[k] * friction);
             self.now[k] += d;
             self.node(k, newmark).held_back += d;
         }
@@ -480,7 +478,7 @@ impl Collisions {
         }
     }
 
-    fn book(&mut self, pair: &Pair, impact: &Impact, bodies: [u32; 2], newmark: &Newmark) {
+    pub(super) fn book(&mut self, pair: &Pair, impact: &Impact, bodies: [u32; 2], newmark: &Newmark) {
         let j = impact.impulse();
         let mut centre = Vec3::zeros();
         for (k, w) in pair.stencil() {
@@ -593,22 +591,21 @@ impl Collisions {
             self.search.wake();
             return Ok(self.deepest_record());
         }
-        let Collisions { scene, search, now, start, list, nodes, listed, .. } = self;
+        let Collisions { scene, search, now, start, list, nodes, listed, listed_bodies, .. } = self;
         listed.resize(now.len(), false);
-        let mark = |listed: &mut [bool], to: bool| {
-            nodes.iter().for_each(|n| listed[n.node as usize] = to);
-            for touching in list.iter() {
-                match touching.features {
-                    Features::NodeFace { node, .. } => listed[node as usize] = to,
-                    Features::Edges { first, .. } => {
-                        listed[scene.edges[first as usize].nodes[0] as usize] = to
-                    }
-                }
-            }
-        };
-        mark(listed, true);
-        search.measure_moved(scene, now, Some(start), &query, |k| listed[k as usize]);
-        mark(listed, false);
+        listed_bodies.clear();
+        listed_bodies.resize(scene.bodies.len(), false);
+        let named = list.iter().map(|touching| match touching.features {
+            Features::NodeFace { node, .. } => node,
+            Features::Edges { first, .. } => scene.edges[first as usize].nodes[0],
+        });
+        let all = nodes.iter().map(|n| n.node).chain(named);
+        for k in all.clone() {
+            listed[k as usize] = true;
+            listed_bodies[scene.node_body[k as usize] as usize] = true;
+        }
+        search.measure_moved(scene, now, Some(start), &query, listed_bodies, |k| listed[k as usize]);
+        all.for_each(|k| listed[k as usize] = false);
         Ok(self.deepest_record())
     }
 
@@ -722,7 +719,7 @@ pub(super) fn in_order(list: &mut Vec<Touching>) {
 }
 
 /// What tells one contact of a step from another.
-fn name(t: &Touching) -> (u8, u32, u32) {
+pub(super) fn name(t: &Touching) -> (u8, u32, u32) {
     match t.features {
         Features::NodeFace { node, face, .. } => (0, node, face),
         Features::Edges { first, second, .. } => (1, first, second),

@@ -110,7 +110,10 @@ impl Collisions {
                 // what meets on the way although its ends are apart needs more room every time
                 let room = self.clearance * if round < FEW { 0.5 } else { f64::from(1 << (round - FEW)) };
                 for i in 0..self.list.len() {
-                    self.answer_one(i, model, options, newmark, v, room);
+                    self.put_back(i, model, options, newmark, v, room);
+                }
+                if !options.waits_for_forces() {
+                    self.exchange(model, options, newmark, v);
                 }
             } else {
                 self.tie_together();
