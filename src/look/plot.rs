@@ -35,15 +35,23 @@ pub fn plot(dir: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, LookError
 }
 
 fn plot_here(dir: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, LookError> {
-    let drawings = drawings(dir, options)?;
     let out = options.out.clone().unwrap_or_else(|| dir.join("plots"));
+    write_drawings(&drawings(dir, options)?, &out, options.theme)
+}
+
+/// Writes drawings with their names into the folder `out`; returns the files.
+pub fn write_drawings(
+    drawings: &[(String, Drawing)],
+    out: &Path,
+    theme: Theme,
+) -> Result<Vec<PathBuf>, LookError> {
     let files = drawings
         .par_iter()
         .flat_map(|(name, drawing)| {
-            let svg = drawing.svg(options.theme).into_bytes();
+            let svg = drawing.svg(theme).into_bytes();
             let svg_path = out.join(format!("{name}.svg"));
             let png_path = out.join(format!("{name}.png"));
-            let png = drawing.pixels(options.theme, PNG_SCALE).png();
+            let png = drawing.pixels(theme, PNG_SCALE).png();
             [
                 Ok((svg_path, svg)),
                 png.map(|bytes| (png_path.clone(), bytes))

@@ -159,7 +159,7 @@ pub(super) const GRADED_BARS: Published = Published {
             }],
             note: String::new(),
         };
-        vec![("tip", figure.draw())]
+        vec![("tip".into(), figure.draw())]
     },
 };
 
@@ -192,7 +192,7 @@ pub(super) const COST_GROWTH: Published = Published {
         (1..=sizes as u32).flat_map(both).collect()
     },
     checks: growth_checks,
-    figures: |outcomes| vec![("growth", growth_figure(outcomes))],
+    figures: |outcomes| vec![("growth".into(), growth_figure(outcomes))],
 };
 
 /// Wall time of the loop and of contact [s].
@@ -334,7 +334,7 @@ pub(super) const RINGING_BAR: Published = Published {
             panels: vec![panel("total energy in classes", &[0, 1]), panel("free steps", &[2])],
             note: String::new(),
         };
-        vec![("energies", figure.draw())]
+        vec![("energies".into(), figure.draw())]
     },
 };
 

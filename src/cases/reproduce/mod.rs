@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `free_bar` | waves in one bar |
 //! | `impacts` | method `dcr` |
-//! | `blocks`, `bars`, `assembly` | method `asynchronous` |
+//! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `report` | the page with plots and pictures of all that was run |
 
 mod assembly;
@@ -15,6 +15,7 @@ mod bars;
 mod blocks;
 mod free_bar;
 mod impacts;
+mod pebble;
 pub mod report;
 
 use crate::deck::{self, DeckErrors, Input};
@@ -89,7 +90,7 @@ pub struct Published {
     /// Gets the outcomes in the order of the parts.
     checks: fn(&[Outcome]) -> Vec<Check>,
     /// Drawings beside those that every run has, with the names of their files.
-    figures: fn(&[Outcome]) -> Vec<(&'static str, Drawing)>,
+    figures: fn(&[Outcome]) -> Vec<(String, Drawing)>,
 }
 
 /// One run of a case.
@@ -185,7 +186,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 15] = [
+pub const CASES: [Published; 16] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -200,6 +201,7 @@ pub const CASES: [Published; 15] = [
     blocks::ROLLING_BLOCK,
     blocks::TWO_HEXES,
     blocks::SPINNING_BLOCK,
+    pebble::PEBBLE,
     assembly::BLOCK_ASSEMBLY,
 ];
 

@@ -2,6 +2,7 @@
 
 use super::{Check, Done, Outcome, Published, Relation, SHEET};
 use crate::look::draw::Drawing;
+use crate::look::plot::write_drawings;
 use crate::look::{self, LookError, PlotOptions, RenderOptions, Select, Theme};
 use crate::output::replace_file;
 use std::fmt::Write;
@@ -14,18 +15,12 @@ const ASIDE: [&str; 2] = ["step", "phases"];
 /// Draws what a case has to show into its folder: its own figures, and the plots and a sheet of pictures of its first
 /// run. Returns the files, from the folder.
 pub(super) fn draw(
-    figures: &[(&'static str, Drawing)],
+    figures: &[(String, Drawing)],
     outcomes: &[Outcome],
     folder: &Path,
 ) -> Result<Vec<String>, LookError> {
-    let mut shown = Vec::new();
-    for (name, drawing) in figures {
-        let file = format!("{name}.svg");
-        let path = folder.join(&file);
-        replace_file(&path, drawing.svg(Theme::Light).as_bytes())
-            .map_err(|source| LookError::Write { path, source })?;
-        shown.push(file);
-    }
+    write_drawings(figures, &folder.join("plots"), Theme::Light)?;
+    let mut shown: Vec<String> = figures.iter().map(|(name, _)| format!("plots/{name}.svg")).collect();
     let Some(first) = outcomes.first() else { return Ok(shown) };
     let inside = |file: &str| match first.name.as_str() {
         "" => file.to_owned(),
