@@ -63,6 +63,11 @@ pub enum StepError {
          steps up to {stable:.3e} s are stable"
     )]
     TooLong { time: f64, dt: f64, stable: f64, what: String },
+    #[error(
+        "a step of {dt:.3e} s to t = {time:.4e} s does not converge however often it is halved; \
+         elements there may be crushed: a finer mesh or a stiffer law helps"
+    )]
+    NoConvergence { time: f64, dt: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
 }

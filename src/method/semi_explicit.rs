@@ -22,8 +22,8 @@
 //! when open.
 
 mod nodes;
-mod pace;
-mod touches;
+pub(super) mod pace;
+pub(super) mod touches;
 
 use super::newmark::{EARLY, StepRule};
 use super::{Method, Reached, StepError};
@@ -149,7 +149,7 @@ impl SemiExplicit {
         std::mem::swap(&mut state.v, &mut self.next);
         watch.add(&mut ledger.phases.solve);
         let before = ledger.external;
-        self.touches.book(dt, &self.start, &state.v, ledger);
+        self.touches.book(dt, &self.start, &state.v, false, ledger);
         if self.options.activation == Activation::Project {
             let projected = self.touches.project(model, &self.options, &mut state.x, time[1]);
             if let Err(error) = projected {
@@ -303,10 +303,7 @@ impl Method for SemiExplicit {
     }
 
     fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        let key = [a.min(b), a.max(b)];
-        let between = &self.touches.between;
-        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
-        if a <= b { on_first } else { -on_first }
+        self.touches.impulse_between(a, b)
     }
 
     fn save(&self, record: &mut Record) {

@@ -87,11 +87,12 @@ pub struct Touches {
     pub impulse_before: Vec<Vec3>,
     pub received: Vec<Vec3>,
     /// Sorted by bodies.
-    pub between: Vec<BodyImpulse>,
+    between: Vec<BodyImpulse>,
     halves: Halves,
     /// Fastest approach of anything that met so far [m/s].
     pub speed: f64,
-    finest: f64,
+    /// Smallest median edge of a body [m].
+    pub finest: f64,
     /// Nothing can touch anything.
     alone: bool,
     pub report: Report,
@@ -412,12 +413,13 @@ impl Touches {
         self.unfinished += u64::from(self.report.unfinished > 0);
     }
 
-    /// Remembers the forces and books what they did; `x` and `v` are those at the start of the step, `end` the velocities at
-    /// its end.
-    pub fn book(&mut self, dt: f64, x: &[Vec3], end: &[Vec3], ledger: &mut Ledger) {
+    /// Remembers the forces and books what they did. They act at positions `x`; `end` are the velocities at the end of the
+    /// step. `centred`: forces work at the mean of the velocities at its ends, else as the header of `nodes` has it.
+    pub fn book(&mut self, dt: f64, x: &[Vec3], end: &[Vec3], centred: bool, ledger: &mut Ledger) {
         std::mem::swap(&mut self.impulse, &mut self.impulse_before);
         self.impulse.fill(Vec3::zeros());
         self.kept.clear();
+        let late = if centred { 0.5 } else { 1.0 };
         let mut now = Halves::default();
         let (mut normal_work, mut friction_work, mut outer_work) = (0.0, 0.0, 0.0);
         let mut carried = 0;
@@ -431,9 +433,10 @@ impl Touches {
             let n = contact.normal;
             let along = n.dot(&j) * n;
             let (u0, u1) = (touch.before, contact.velocity(end));
-            normal_work += along.dot(&(0.5 * u0 + u1));
-            friction_work += (j - along).dot(&(0.5 * u0 + u1));
-            outer_work += 1.5 * j.dot(&contact.outer);
+            let u = 0.5 * u0 + late * u1;
+            normal_work += along.dot(&u);
+            friction_work += (j - along).dot(&u);
+            outer_work += (0.5 + late) * j.dot(&contact.outer);
             now.normal += along.dot(&u1);
             now.friction += (j - along).dot(&u1);
             now.outer += j.dot(&contact.outer);
@@ -459,7 +462,7 @@ impl Touches {
         ledger.restitution -= normal_work - 0.5 * self.halves.normal;
         ledger.friction -= friction_work - 0.5 * self.halves.friction;
         ledger.external += outer_work - 0.5 * self.halves.outer;
-        self.halves = now;
+        self.halves = if centred { Halves::default() } else { now };
         ledger.contacts = carried;
         ledger.collision_kicks += carried;
     }
@@ -498,6 +501,14 @@ impl Touches {
             *x += d;
         }
         Ok(())
+    }
+
+    /// Impulse [N s] that body `b` has given to body `a` since the start.
+    pub fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
+        let key = [a.min(b), a.max(b)];
+        let found = self.between.binary_search_by_key(&key, |p| p.0);
+        let on_first = found.map_or(Vec3::zeros(), |i| self.between[i].1);
+        if a <= b { on_first } else { -on_first }
     }
 
     pub fn save(&self, name: &str, record: &mut Record) {

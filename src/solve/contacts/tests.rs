@@ -48,6 +48,9 @@ fn scene(seed: u64, nodes: usize, contacts: usize, mu: f64, held: bool) -> Scene
             projectors.iter().find(|p| p.0 as usize == k).map_or(v, |p| p.1 * v)
         })
         .collect();
+    // a motion that nothing hinders, so that forces exist
+    let free: Vec<Vec3> = v.iter().map(|v| Vec3::new(v.y, -v.z, v.x)).collect();
+    let free: Vec<Vec3> = free.iter().enumerate().map(|(k, v)| mass[k] * (inertia.of(k) * v)).collect();
     let list = (0..contacts)
         .map(|_| {
             let mut picked = Vec::new();
@@ -63,10 +66,10 @@ fn scene(seed: u64, nodes: usize, contacts: usize, mu: f64, held: bool) -> Scene
             let points: Vec<(u32, f64)> = picked.iter().copied().zip(weights).collect();
             let mut contact = Contact::new(&points, dice.vector().normalize());
             contact.mu = mu;
-            contact.shift = dice.between(-0.05, 0.2);
             if count == 1 {
                 contact.outer = 0.3 * dice.vector();
             }
+            contact.shift = dice.between(0.02, 0.2) - contact.normal.dot(&contact.velocity(&free));
             contact
         })
         .collect();
@@ -347,4 +350,25 @@ fn in_a_plane_body_friction_acts_in_the_plane() {
     contacts.list[0].force = Vec3::zeros();
     contacts.solve(&inertia, DT, &mut v, &TIGHT);
     assert_eq!(v[0], Vec3::zeros());
+}
+
+/// On a slope of 30° a mass sticks for μ ≥ tan 30° and slides with g(sin 30° − μ cos 30°) else.
+#[test]
+fn a_mass_on_a_slope_sticks_or_slides_as_coulomb_says() {
+    let (g, angle, mass) = (9.81, 30f64.to_radians(), [3.0]);
+    let inertia = Inertia::new(&mass, std::iter::empty());
+    let n = Vec3::new(angle.sin(), 0.0, angle.cos());
+    for mu in [0.0, 0.3, 0.57, 0.58, 1.0] {
+        let mut contacts =
+            Contacts { list: vec![Contact { mu, ..Contact::new(&[(0, 1.0)], n) }], ..Contacts::default() };
+        let mut v = [Vec3::zeros()];
+        for step in 1..=100 {
+            v[0] -= DT * g * Vec3::z();
+            contacts.solve(&inertia, DT, &mut v, &TIGHT);
+            let a = if mu >= angle.tan() { 0.0 } else { g * (angle.sin() - mu * angle.cos()) };
+            let speed = a * DT * f64::from(step);
+            let want = speed * Vec3::new(angle.cos(), 0.0, -angle.sin());
+            assert!((v[0] - want).norm() < 1e-12, "{mu}: {:?} {want:?}", v[0]);
+        }
+    }
 }

@@ -117,8 +117,10 @@ fn projections_converge_for_moderate_conditions_from_anywhere() {
         if cold.converged {
             assert!(residual(&w, &b, mu, &cold.r) <= 1e-7);
             let warm = uzawa(&w, &b, mu, &(cold.r + 0.1 * dice.vector()));
+            assert!(!warm.converged || residual(&w, &b, mu, &warm.r) <= 1e-7);
+            // with much friction a coupled block may have several answers
             let apart = (warm.r - cold.r).norm();
-            assert!(!warm.converged || apart <= 1e-5 * cold.r.norm().max(1.0), "{apart:e}");
+            assert!(!warm.converged || mu > 0.2 || apart <= 1e-5 * cold.r.norm().max(1.0), "{apart:e}");
         }
     }
     assert!(f64::from(converged) >= 0.995 * f64::from(tried), "{converged} of {tried}");
