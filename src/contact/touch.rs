@@ -260,6 +260,9 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
                 continue;
             }
             let height = n.dot(&(y - x[facet.nodes[0] as usize]));
+            if height > beside || -height > DEEP * scene.facet_size[face as usize] {
+                continue;
+            }
             let hit = closest_on(facet, x, &(y - height * n), record.node, face);
             if !hit.degenerate && hit.distance_squared <= beside * beside {
                 let gap = n.dot(&(y - hit.point)) - scene.offset(own, body);
@@ -289,6 +292,8 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
 
 /// By how much one normal must be more opposed than another, as a cosine.
 const CLEARLY: f64 = 0.1;
+/// Share of a face below which nothing looks at it any more.
+const DEEP: f64 = 0.1;
 /// Round-off of a height after a projection, as a share of what counts as beside.
 const FLUSH: f64 = 1e-6;
 /// Cosine of the angle up to which two faces look the same way: 45°.
@@ -303,6 +308,19 @@ const OUT: f64 = 0.05;
 /// Does `n`, which points from edge `second` to edge `first`, part their bodies locally? It must lie in the normal
 /// cones of both edges. Shells have none: what was found on its way counts.
 pub fn parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
+    nearly_parts_bodies(scene, x, first, second, n, 0.0)
+}
+
+/// The same where the normal may lean over a face by the sine `slack` more: for methods that come back to a contact in
+/// every step and would see it come and go.
+pub fn nearly_parts_bodies(
+    scene: &Scene,
+    x: &[Vec3],
+    first: u32,
+    second: u32,
+    n: &Vec3,
+    slack: f64,
+) -> bool {
     let cone = |e: u32, out: Vec3| {
         let edge = &scene.edges[e as usize];
         if scene.bodies[edge.body as usize].attributes.two_sided {
@@ -318,7 +336,7 @@ pub fn parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3
             let Some(&o) = face.corners().iter().find(|k| !edge.nodes.contains(k)) else { continue };
             let into = x[o as usize] - a;
             let into = unit(into - into.dot(&along) * along);
-            if out.dot(&into) > lean {
+            if out.dot(&into) > lean + slack {
                 return false;
             }
         }

@@ -6,10 +6,12 @@
 //! | `dcr`    | `dcr.rs`    | the same with decomposition contact response |
 //! | `asynchronous` | `asynchronous.rs` | kicks and drifts with a step for every element, collisions with a step for every node |
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
+//! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
 //!
 //! `newmark.rs` holds the two half steps these share, `response.rs` the answer to one impact.
 
 pub mod asynchronous;
+pub mod bipotential_implicit;
 pub mod dcr;
 pub mod newmark;
 pub mod response;

@@ -4,6 +4,10 @@
 //! |------------|---------------------------------------------------------------------------|
 //! | `local`    | one contact with friction: closed form, exact, Newton, Uzawa               |
 //! | `contacts` | many of them by Gauss–Seidel on nodal velocities, in a coloured order      |
+//! | `dense`    | the same where everything answers to everything                            |
+//! | `sparse`   | symmetric systems by direct factorisation                                  |
 
 pub mod contacts;
+pub mod dense;
 pub mod local;
+pub mod sparse;

@@ -46,7 +46,10 @@ fn ten_cylinders_lose_what_the_reference_loses() {
     run.run(0.07, 1e-4).unwrap();
     checked(&run, [(0.02, 0.753), (0.04, 0.628), (0.07, 0.622)], 3.74e6);
     balanced(&run);
-    assert!(run.ledger.penetration_max < 1e-4 * 0.14, "{}", run.ledger.penetration_max);
+    // between discs, whose faces turn in a step; into the flanks nothing goes
+    assert!(run.ledger.penetration_max < 1e-3 * 0.14, "{}", run.ledger.penetration_max);
+    let flank = |n: Vec3| run.state.x.iter().map(|x| n.dot(x)).fold(f64::INFINITY, f64::min);
+    assert!(flank(Vec3::new(1.0, 1.0, 0.0)).min(flank(Vec3::new(-1.0, 1.0, 0.0))) > -1e-12);
     assert_eq!(run.method.unfinished(), 0);
 }
 
@@ -84,12 +87,12 @@ fn ten_cylinders_that_touch_both_ways_stay_symmetric() {
 fn as_published_contacts_sink_in_a_little_and_the_energies_are_the_same() {
     let mut run = thrown(2e-5, 0.2, Options { activation: Activation::Rate, ..Options::default() });
     run.run(0.022, 1e-4).unwrap();
-    assert!((run.energy_at(0.02) - 0.752).abs() < 0.03);
+    assert!((run.energy_at(0.02) - 0.752).abs() < 0.03, "{}", run.energy_at(0.02));
     let depth = run.ledger.penetration_max;
     assert!(depth > 1e-9 && depth < 1e-3, "{depth}");
     let mut run = thrown(2e-5, 0.2, Options { activation: Activation::Project, ..Options::default() });
     run.run(0.022, 1e-4).unwrap();
-    assert!((run.energy_at(0.02) - 0.752).abs() < 0.03);
+    assert!((run.energy_at(0.02) - 0.752).abs() < 0.03, "{}", run.energy_at(0.02));
     assert!(run.ledger.penetration_max < 0.1 * depth, "{}", run.ledger.penetration_max);
     assert!(run.ledger.error_max_rel() < 0.01, "{}", run.ledger.error_max_rel());
 }

@@ -155,7 +155,7 @@ fn rigid_meshes_and_polylines_stop_bodies() {
         assert!(momentum(&run).z > 0.0 && run.ledger.penetration_max < 1e-3, "{}", run.ledger.penetration_max);
 
         let mut builder = Builder::default();
-        let disc = disc_at(0.5, 0.1, 0.8, 4, 2);
+        let disc = disc_at(0.5, 0.1, 0.85, 4, 2);
         plane_body(&mut builder, body::<Quad4, _>("disc", disc, rubber(), 1.0));
         let points = vec![Vec3::new(2.0, 2.0, 0.0), Vec3::zeros(), Vec3::new(-2.0, 2.0, 0.0)];
         let notch = ObstacleShape::Polyline { points, closed: false };

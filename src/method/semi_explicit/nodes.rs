@@ -12,7 +12,8 @@
 //! ```
 //!
 //! so the work of every force is booked as the mean of its two ends times Δx, that of contact as it stands here, and the
-//! last term telescopes. Momentum is that of v itself: `M(vₙ₊₁ − vₙ) = ΔtFₙ + Jₙ₊₁`, and angular momentum changes by
+//! last term telescopes. Of nodes in contact it is booked too, with contact, as long as they are: a node that was just
+//! stopped would seem to move. Momentum is that of v itself: `M(vₙ₊₁ − vₙ) = ΔtFₙ + Jₙ₊₁`, and angular momentum changes by
 //! `xₙ × (ΔtFₙ + Jₙ₊₁)`, exactly.
 //!
 //! **Supports.** What a held node's own balance lacks, as in `newmark`.
@@ -43,6 +44,8 @@ struct Sums {
     correction: f64,
     impulse: Vec3,
     moment: Vec3,
+    /// `⅛M(Δt a)²` of the nodes in contact [J].
+    shift: f64,
 }
 
 /// What belongs to one chunk of nodes.
@@ -77,6 +80,8 @@ pub struct Nodes {
     load: Vec<Vec3>,
     load_before: Vec<Vec3>,
     chunks: Vec<Chunk>,
+    /// What stands in the books of the nodes in contact, see the header [J].
+    shift: f64,
 }
 
 impl Nodes {
@@ -106,6 +111,7 @@ impl Nodes {
             load: vec![Vec3::zeros(); loaded],
             load_before: vec![Vec3::zeros(); loaded],
             chunks: (0..nodes.div_ceil(CHUNK)).map(chunk).collect(),
+            shift: 0.0,
         }
     }
 
@@ -150,7 +156,7 @@ impl Nodes {
     /// The books of a step whose end is `state`, forces evaluated there; takes up the forces.
     pub fn book(&mut self, model: &Model, state: &State, done: &Done, ledger: &mut Ledger) {
         let (dt, [t0, t1]) = (done.dt, done.time);
-        let Nodes { forces, force, load, load_before, chunks } = self;
+        let Nodes { forces, force, load, load_before, chunks, .. } = self;
         let restraints = &model.restraints;
         force.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).enumerate().for_each(|(c, (force, chunk))| {
             let start = c * CHUNK;
@@ -179,16 +185,14 @@ impl Nodes {
                     let push = dt * (e0 - drag * m * v0);
                     sums.impulse += push;
                     sums.moment += done.x[k].cross(&push);
-                    let middle = v1 + (0.5 / m) * (dt * now + done.impulse[k]);
-                    sums.kinetic += 0.5 * m * middle.norm_squared();
+                    let mut gain = (0.5 / m) * (dt * now + done.impulse[k]);
+                    let mut middle = v1 + gain;
                     force[k - start] = now;
-                    // held nodes come again: undone here, since few are held
                     if let Some(held) = held_at(&restraints.held[chunk.held.clone()], k) {
-                        sums.kinetic -= 0.5 * m * middle.norm_squared();
                         let support = &restraints.held[chunk.held.start + held];
                         let [w0, w1] = [t0, t1].map(|t| restraints.velocity(support, t));
-                        let middle = support.free * middle + w1;
-                        sums.kinetic += 0.5 * m * middle.norm_squared();
+                        middle = support.free * middle + w1;
+                        gain = support.free * gain;
                         let only_held = |y: Vec3| y - support.free * y;
                         let (j0, j1) = (done.impulse_before[k], done.impulse[k]);
                         let given = m * (v1 - v0) - dt * before - j1;
@@ -201,12 +205,18 @@ impl Nodes {
                         sums.moment += done.x[k].cross(&given);
                         chunk.support[held] += given;
                     }
+                    sums.kinetic += 0.5 * m * middle.norm_squared();
+                    if done.impulse[k] != Vec3::zeros() {
+                        sums.shift += 0.5 * m * gain.norm_squared();
+                    }
                 }
             }
             chunk.sums = sums;
         });
         ledger.kinetic = 0.0;
+        let mut shift = 0.0;
         for Chunk { sums, .. } in &self.chunks {
+            shift += sums.shift;
             ledger.kinetic += sums.kinetic;
             ledger.external += sums.external;
             ledger.damping += sums.damping;
@@ -214,6 +224,8 @@ impl Nodes {
             ledger.impulse += sums.impulse;
             ledger.moment += sums.moment;
         }
+        ledger.restitution -= shift - self.shift;
+        self.shift = shift;
     }
 
     /// Brings held nodes to the motion of their supports and measures everything.
@@ -264,11 +276,15 @@ impl Nodes {
         record.vectors(&format!("{name}.load"), &self.load);
         let support: Vec<Vec3> = self.chunks.iter().flat_map(|c| &c.support).copied().collect();
         record.vectors(&format!("{name}.support"), &support);
+        record.numbers(&format!("{name}.shift"), &[self.shift]);
     }
 
     pub fn restore(&mut self, model: &Model, name: &str, record: &Record) -> Result<(), RecordError> {
         record.read_vectors(&format!("{name}.force"), &mut self.force)?;
         record.read_vectors(&format!("{name}.load"), &mut self.load)?;
+        let mut shift = [0.0];
+        record.read_numbers(&format!("{name}.shift"), &mut shift)?;
+        self.shift = shift[0];
         let mut support = vec![Vec3::zeros(); model.restraints.held.len()];
         record.read_vectors(&format!("{name}.support"), &mut support)?;
         for chunk in &mut self.chunks {

@@ -12,11 +12,12 @@
 //! Guesses for forces are kept as vectors in space by what touches what, else by the node and the body it touches.
 
 use super::{Activation, Options};
+use crate::contact::closest_point::Feature;
 use crate::contact::obstacle::Pose;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{EdgeEdge, PairSearch, Pass, Query, SearchError, VertexFace};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::{facing, parts_bodies};
+use crate::contact::touch::{facing, nearly_parts_bodies};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model};
@@ -24,10 +25,17 @@ use crate::solve::contacts::{Contact, Contacts, Inertia, Limits, POINTS, Report}
 
 /// Reach of the search over the farthest way of a step.
 const AHEAD: f64 = 2.0;
-/// Least reach, and distance from an edge up to which a node counts as on it: shares of the finest body's median edge.
+/// Least depth that the search finds, as a share of the finest body's median edge.
+const DEEPEST: f64 = 0.05;
+/// Gap up to which things count as touching, and distance beside a face up to which a node counts as above it: shares of the finest body's median edge.
 const LEAST: f64 = 1e-6;
+const BESIDE: f64 = 1e-3;
 /// Cosine of the angle of its faces from which on an edge is flat and touches no edge: nodes do.
 const FLAT: f64 = 0.966;
+/// Sine of the angle by which the normal of two edges may lean over a face.
+const SLACK: f64 = 0.1;
+/// Share of a face from its rim on that counts as rim.
+const RIM: f64 = 0.1;
 /// Speed at which overlaps are undone at most: this share of the fastest impact, and of an edge per step.
 const SLOWLY: f64 = 0.1;
 const EDGES_PER_STEP: f64 = 1e-5;
@@ -93,6 +101,9 @@ pub struct Touches {
     pub speed: f64,
     /// Smallest median edge of a body [m].
     pub finest: f64,
+    /// Gap up to which contacts are listed, and the deepest overlap at the last look [m].
+    near: f64,
+    depth: f64,
     /// Nothing can touch anything.
     alone: bool,
     pub report: Report,
@@ -118,6 +129,8 @@ impl Touches {
         Touches {
             scene,
             alone,
+            near: 0.0,
+            depth: 0.0,
             search: ThreeStage::new(),
             inertia: Inertia::new(&model.mass, held),
             drawn,
@@ -140,20 +153,20 @@ impl Touches {
         }
     }
 
-    /// Finds what is nearer than `reach` with the nodes at `x` and the obstacles where they are at `time`.
+    /// Finds what is nearer than `way`, open or overlapping, with the nodes at `x` and the obstacles where they are at `time`.
     fn find(
         &mut self,
         model: &Model,
         x: impl ExactSizeIterator<Item = Vec3>,
         time: f64,
-        reach: f64,
+        way: f64,
         options: &Options,
     ) -> Result<(), SearchError> {
         let soft = x.len();
         self.at[..soft].iter_mut().zip(x).for_each(|(to, x)| *to = x);
         model.contact.place(time, &self.drawn, &mut self.at[soft..]);
         let query = Query {
-            reach: reach.max(LEAST * self.finest),
+            reach: way.max(2.0 * self.depth).max(DEEPEST * self.finest),
             vertex_face: true,
             edge_edge: options.edge_edge,
             face_face: false,
@@ -208,13 +221,16 @@ impl Touches {
             return Ok(0.0);
         }
         let ahead = options.activation == Activation::Position;
-        let reach = if ahead { AHEAD * self.way(model, free, dt) } else { 0.0 };
-        self.find(model, x.iter().copied(), time, reach, options)?;
+        let way = AHEAD * self.way(model, free, dt);
+        // what lies on a surface to round-off touches it
+        self.near = if ahead { way } else { 0.0 }.max(LEAST * self.finest);
+        self.find(model, x.iter().copied(), time, way, options)?;
         let depth = self.deepest();
         if !ahead {
             // where everybody is going, contact or not
-            self.find(model, x.iter().zip(v).map(|(x, v)| x + dt * v), time + dt, 0.0, options)?;
+            self.find(model, x.iter().zip(v).map(|(x, v)| x + dt * v), time + dt, way, options)?;
         }
+        self.depth = depth;
         Ok(depth)
     }
 
@@ -236,11 +252,17 @@ impl Touches {
 
     /// The record as it counts: a node at a rim touches the face it looks at.
     fn sided(&self, record: &VertexFace) -> VertexFace {
-        let rim = record.feature != crate::contact::closest_point::Feature::Face;
-        let beside = LEAST * self.finest;
-        let kind = self.scene.facets[record.face as usize].kind;
-        let doubtful = record.gap < 0.0 || rim && record.distance_squared <= beside * beside;
-        if doubtful && kind.corners() > 1 {
+        let facet = &self.scene.facets[record.face as usize];
+        let beside = BESIDE * self.finest;
+        if facet.kind.corners() < 2 || record.gap > beside {
+            return *record;
+        }
+        let from_rim = match (record.feature, facet.kind) {
+            (Feature::Face, FacetKind::Quad) => 0.5 * (1.0 - record.xi.abs().max(record.eta.abs())),
+            (Feature::Face, _) => facet.corners().iter().zip(&record.weights).fold(1.0, |m: f64, w| m.min(*w.1)),
+            _ => 0.0,
+        };
+        if from_rim < RIM {
             facing(&self.scene, &self.at, record, beside).unwrap_or(*record)
         } else {
             *record
@@ -259,7 +281,7 @@ impl Touches {
         };
         sharp(record.first)
             && sharp(record.second)
-            && parts_bodies(&self.scene, &self.at, record.first, record.second, &record.normal)
+            && nearly_parts_bodies(&self.scene, &self.at, record.first, record.second, &record.normal, SLACK)
     }
 
     /// Mean velocity over the step of the point of obstacle `body` that stands at `y` [m/s].
@@ -280,10 +302,9 @@ impl Touches {
         self.touches.clear();
         let mut list = std::mem::take(&mut self.contacts.list);
         let mut touches = std::mem::take(&mut self.touches);
-        let most = if options.activation == Activation::Rate { 0.0 } else { f64::INFINITY };
         for record in self.search.vertex_face() {
             let record = self.sided(record);
-            if record.gap > most {
+            if record.gap > self.near {
                 continue;
             }
             let facet = &self.scene.facets[record.face as usize];
@@ -325,7 +346,7 @@ impl Touches {
             list.push(contact);
         }
         for record in self.search.edge_edge() {
-            if record.gap > most || !self.edges_count(record) {
+            if record.gap > self.near || !self.edges_count(record) {
                 continue;
             }
             let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
@@ -488,8 +509,9 @@ impl Touches {
         let still = std::mem::take(&mut self.impulse);
         // lists contacts where nodes are now; speeds and guesses play no part
         let speed = self.speed;
+        let near = std::mem::replace(&mut self.near, DEEPEST * self.finest);
         self.list(model, options, &still, &still, 1.0);
-        self.speed = speed;
+        (self.speed, self.near) = (speed, near);
         self.impulse = still;
         for (contact, touch) in self.contacts.list.iter_mut().zip(&self.touches) {
             (contact.mu, contact.outer, contact.force) = (0.0, Vec3::zeros(), Vec3::zeros());
@@ -524,7 +546,7 @@ impl Touches {
         let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
         record.vectors(&name("forces"), &forces);
         let Halves { normal, friction, outer } = self.halves;
-        record.numbers(&name("halves"), &[normal, friction, outer, self.speed]);
+        record.numbers(&name("halves"), &[normal, friction, outer, self.speed, self.depth]);
         record.counts(&name("unfinished"), &[self.unfinished]);
     }
 
@@ -546,10 +568,10 @@ impl Touches {
             force,
         });
         self.kept = kept.collect();
-        let mut halves = [0.0; 4];
+        let mut halves = [0.0; 5];
         record.read_numbers(&name("halves"), &mut halves)?;
         self.halves = Halves { normal: halves[0], friction: halves[1], outer: halves[2] };
-        self.speed = halves[3];
+        (self.speed, self.depth) = (halves[3], halves[4]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }
