@@ -9,6 +9,7 @@ pub mod material;
 pub mod element;
 pub mod contact;
 pub mod model;
+pub mod solve;
 pub mod method;
 pub mod run;
 pub mod output;

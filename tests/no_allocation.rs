@@ -8,11 +8,13 @@ use carom::material::{Lame, StVenantKirchhoff};
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
+use carom::method::Method;
 use carom::method::asynchronous::Asynchronous;
 use carom::method::dcr::{Dcr, Options};
+use carom::method::semi_explicit::{self, SemiExplicit};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
-use carom::model::{BodySpec, Builder, Table};
+use carom::model::{BodySpec, Builder, Model, Table};
 use common::{Run, body};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,7 +69,7 @@ fn allocations(threads: usize) -> u64 {
 }
 
 /// The same of two blocks that lie on each other and on the floor, after a while in contact.
-fn allocations_in_contact(threads: usize, guard: bool) -> u64 {
+fn allocations_in_contact<M: Method>(threads: usize, method: impl Fn(&Model, StepRule) -> M + Sync) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let law = StVenantKirchhoff { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
@@ -81,8 +83,7 @@ fn allocations_in_contact(threads: usize, guard: bool) -> u64 {
         builder.contact.obstacles.push(Obstacle::new("floor", floor));
         builder.contact.law = Law { friction: 0.3, restitution: Some(0.0) };
         let model = builder.build().unwrap();
-        let rule = StepRule::Automatic { safety: 0.5 };
-        let method = Dcr::new(&model, rule, Options { guard, ..Options::default() });
+        let method = method(&model, StepRule::Automatic { safety: 0.5 });
         let mut run = Run::with(model, method, |_, _| Vec3::zeros());
         while run.state.step < 400 {
             run.until(run.state.time + run.ledger.dt).unwrap();
@@ -127,7 +128,13 @@ fn a_hundred_steps_allocate_nothing_on_one_thread_and_on_two() {
     assert_eq!(counted, (0, 0), "at steps of their own");
     assert_eq!((allocations(1), allocations(2)), (0, 0));
     for guard in [false, true] {
-        let counted = (allocations_in_contact(1, guard), allocations_in_contact(2, guard));
+        let dcr =
+            |model: &Model, rule: StepRule| Dcr::new(model, rule, Options { guard, ..Options::default() });
+        let counted = (allocations_in_contact(1, dcr), allocations_in_contact(2, dcr));
         assert_eq!(counted, (0, 0), "in contact, guard {guard}");
     }
+    let semi =
+        |model: &Model, rule: StepRule| SemiExplicit::new(model, rule, semi_explicit::Options::default());
+    let counted = (allocations_in_contact(1, semi), allocations_in_contact(2, semi));
+    assert_eq!(counted, (0, 0), "in contact, semi-explicit");
 }

@@ -1,6 +1,7 @@
 //! Built-in decks, published cases and their checks, benchmarks.
 
 pub mod bench;
+pub mod bipotential;
 pub mod reproduce;
 
 /// A built-in deck, embedded so that the program carries it.

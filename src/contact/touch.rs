@@ -262,6 +262,69 @@ pub fn came_through(
     best.map(|b| b.1)
 }
 
+/// The face that a node at the rim of a solid looks at, where the nearest feature does not tell: the node is inside, or as
+/// good as on an edge or a corner. Of the faces around the closest point, the one most opposed to the node's own surface,
+/// if the node is above or below it or not farther beside it than `beside` [m], and if it is clearly more opposed than the
+/// normal of `record`.
+///
+/// Where the sides of two bodies are flush, a corner on a corner would be sent off at an angle otherwise.
+pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Option<VertexFace> {
+    let body = scene.facets[record.face as usize].body;
+    let own = scene.node_body[record.node as usize];
+    let around = scene.node_facets.of_owner(record.node).iter().map(|&f| &scene.facets[f as usize]);
+    let looks = unit(around.filter(|f| f.body == own).map(|f| unit(f.area_vector(x))).sum());
+    if looks == Vec3::zeros() || scene.bodies[body as usize].attributes.two_sided {
+        return None;
+    }
+    let y = x[record.node as usize];
+    let mut best = (looks.dot(&record.normal) - CLEARLY, None);
+    let near = &scene.facets[record.face as usize];
+    for (corner, weight) in near.corners().iter().zip(&record.weights) {
+        for &face in scene.node_facets.of_owner(*corner) {
+            let facet = &scene.facets[face as usize];
+            if *weight == 0.0 || facet.body != body || facet.corners().contains(&record.node) {
+                continue;
+            }
+            let n = unit(facet.area_vector(x));
+            let opposed = looks.dot(&n);
+            if opposed >= best.0 - NO_DIRECTION {
+                continue;
+            }
+            let height = n.dot(&(y - x[facet.nodes[0] as usize]));
+            if height > beside || -height > DEEP * scene.facet_size[face as usize] {
+                continue;
+            }
+            let hit = closest_on(facet, x, &(y - height * n), record.node, face);
+            if !hit.degenerate && hit.distance_squared <= beside * beside {
+                let gap = n.dot(&(y - hit.point)) - scene.offset(own, body);
+                best = (opposed, Some((hit, n, gap)));
+            }
+        }
+    }
+    let (hit, normal, gap) = best.1?;
+    let VertexFace { node, side, .. } = *record;
+    let (weights, point) = (hit.weights, hit.point);
+    let distance_squared = (y - point).norm_squared();
+    let face = hit.face;
+    Some(VertexFace {
+        node,
+        face,
+        feature: Feature::Face,
+        side,
+        xi: 0.0,
+        eta: 0.0,
+        weights,
+        point,
+        distance_squared,
+        gap,
+        normal,
+    })
+}
+
+/// By how much one normal must be more opposed than another, as a cosine.
+const CLEARLY: f64 = 0.1;
+/// Share of a face below which nothing looks at it any more.
+const DEEP: f64 = 0.1;
 /// Round-off of a height after a projection, as a share of what counts as beside.
 const FLUSH: f64 = 1e-6;
 /// Cosine of the angle up to which two faces look the same way: 45°.
@@ -276,6 +339,12 @@ const OUT: f64 = 0.05;
 /// Does `n`, which points from edge `second` to edge `first`, part their bodies locally? It must lie in the normal
 /// cones of both edges. Shells have none: what was found on its way counts.
 pub fn parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
+    nearly_parts_bodies(scene, x, first, second, n, 0.0)
+}
+
+/// The same where the normal may lean over a face by the sine `slack` more: for methods that come back to a contact in
+/// every step and would see it come and go.
+pub fn nearly_parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3, slack: f64) -> bool {
     let cone = |e: u32, out: Vec3| {
         let edge = &scene.edges[e as usize];
         if scene.bodies[edge.body as usize].attributes.two_sided {
@@ -291,7 +360,7 @@ pub fn parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3
             let Some(&o) = face.corners().iter().find(|k| !edge.nodes.contains(k)) else { continue };
             let into = x[o as usize] - a;
             let into = unit(into - into.dot(&along) * along);
-            if out.dot(&into) > lean {
+            if out.dot(&into) > lean + slack {
                 return false;
             }
         }

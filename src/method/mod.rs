@@ -5,13 +5,17 @@
 //! | `verlet` | `verlet.rs` | velocity Verlet = explicit Newmark (β = 0, γ = ½) |
 //! | `dcr`    | `dcr.rs`    | the same with decomposition contact response |
 //! | `asynchronous` | `asynchronous.rs` | kicks and drifts with a step for every element, collisions with a step for every node |
+//! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
+//! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
 //!
 //! `newmark.rs` holds the two half steps these share, `response.rs` the answer to one impact.
 
 pub mod asynchronous;
+pub mod bipotential_implicit;
 pub mod dcr;
 pub mod newmark;
 pub mod response;
+pub mod semi_explicit;
 pub mod verlet;
 
 use crate::math::Vec3;
@@ -56,6 +60,16 @@ pub enum StepError {
          move them apart"
     )]
     Overlap { first: String, second: String, depth: f64 },
+    #[error(
+        "a step of {dt:.3e} s is too long: {what} at t = {time:.4e} s; as deformed as the bodies were then, \
+         steps up to {stable:.3e} s are stable"
+    )]
+    TooLong { time: f64, dt: f64, stable: f64, what: String },
+    #[error(
+        "a step of {dt:.3e} s to t = {time:.4e} s does not converge however often it is halved; \
+         elements there may be crushed: a finer mesh or a stiffer law helps"
+    )]
+    NoConvergence { time: f64, dt: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
 }

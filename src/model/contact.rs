@@ -71,6 +71,15 @@ impl Obstacle {
         self.motion.is_none() && self.spin == Vec3::zeros()
     }
 
+    /// How many nodes it has.
+    pub fn count(&self) -> usize {
+        match &self.shape {
+            ObstacleShape::Plane { .. } => 2,
+            ObstacleShape::Polyline { points, .. } => points.len(),
+            ObstacleShape::Mesh(mesh) | ObstacleShape::Solid(mesh) => mesh.nodes.len(),
+        }
+    }
+
     /// Its nodes as drawn.
     fn nodes(&self) -> Vec<Vec3> {
         match &self.shape {
@@ -177,11 +186,7 @@ impl Contact {
     pub fn place(&self, time: f64, drawn: &[Vec3], x: &mut [Vec3]) {
         let mut from = 0;
         for obstacle in &self.obstacles {
-            let count = match &obstacle.shape {
-                ObstacleShape::Plane { .. } => 2,
-                ObstacleShape::Polyline { points, .. } => points.len(),
-                ObstacleShape::Mesh(mesh) | ObstacleShape::Solid(mesh) => mesh.nodes.len(),
-            };
+            let count = obstacle.count();
             obstacle.pose(time).place_all(&drawn[from..from + count], &mut x[from..from + count]);
             from += count;
         }

@@ -1,0 +1,337 @@
+//! Semi-explicit bi-potential contact (Peng, Feng & Joli 2018): elasticity explicit, contact implicit.
+//!
+//! ```text
+//! 1 forces     F = E − f(xₙ) − c M vₙ                             (at the end of the step before)
+//! 2 free       v* = vₙ + Δt M⁻¹F                                  prescribed directions as they are led
+//! 3 contacts   nodes near faces, edges near edges, at xₙ          gap g, normal n, weights, friction
+//! 4 solve      vₙ₊₁ = v* + Δt M⁻¹Hᵀr  with Coulomb's law between r and the velocities at the end of the step
+//! 5 move       xₙ₊₁ = xₙ + Δt vₙ₊₁
+//! ```
+//!
+//! No stiffness matrix and no system of equations beside the contacts, which couple only through shared nodes
+//! ([`crate::solve::contacts`]).
+//!
+//! **When a contact acts.** `position`: everything near; the law holds for `u_n + g/Δt`, so gaps close in the step and never
+//! overlap to first order, and a part β of an overlap is undone in each step. `rate`, as published: what would overlap if it
+//! went on as before; it stops where it is. `project`: the same, and overlaps that are left are undone in the positions.
+//!
+//! **Loss.** Surface nodes are stopped when they meet: their kinetic energy is lost, a share of the order of the mesh size,
+//! whatever the step. It stands in `restitution`. Restitution e > 0 gives it back and is not asked for unless set.
+//!
+//! **Sign.** The paper contradicts itself; here forces act on the side n points to, positive is compression, gaps are positive
+//! when open.
+
+mod nodes;
+pub(super) mod pace;
+pub(super) mod touches;
+
+use super::newmark::{EARLY, StepRule};
+use super::{Method, Reached, StepError};
+use crate::contact::search::Pass;
+use crate::math::Vec3;
+use crate::model::forces::{Forces, Totals};
+use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model, State};
+use crate::solve::contacts::{Contact, Report};
+use nodes::{Done, Nodes};
+use pace::Pace;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use touches::Touches;
+
+/// When a contact acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// Gaps close in the step; overlaps are undone bit by bit.
+    #[default]
+    Position,
+    /// What would overlap at the end of the step stops.
+    Rate,
+    /// The same, and positions are moved out of overlaps.
+    Project,
+}
+
+/// Switches of the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    pub activation: Activation,
+    /// Nodes of the finer body on faces of the other, or both ways.
+    pub pass: Pass,
+    /// Sharp edges touch sharp edges.
+    pub edge_edge: bool,
+    /// Share of an overlap that `position` undoes in a step.
+    pub push_back: f64,
+    /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
+    pub tolerance: f64,
+    /// Speed that counts if nothing met faster [m/s].
+    pub speed: f64,
+    /// Sweeps at most.
+    pub sweeps: u32,
+    /// Largest relative error of contact forces, if that is asked for too.
+    pub natural: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            activation: Activation::Position,
+            pass: Pass::Single,
+            edge_edge: true,
+            push_back: 0.2,
+            tolerance: 1e-6,
+            speed: 0.0,
+            sweeps: 2000,
+            natural: None,
+        }
+    }
+}
+
+/// Total energy over what was there and put in, from which on a run has diverged.
+const DIVERGED: f64 = 1.05;
+
+pub struct SemiExplicit {
+    options: Options,
+    pace: Pace,
+    nodes: Nodes,
+    touches: Touches,
+    /// Velocities of the next step without contact, then with it.
+    next: Vec<Vec3>,
+    /// Where the nodes began the step.
+    start: Vec<Vec3>,
+    /// Velocities and contacts of the next step are prepared.
+    ready: bool,
+    /// Work put in by increments that put some in [J].
+    put_in: f64,
+}
+
+impl SemiExplicit {
+    /// For use inside the current rayon pool.
+    pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
+        SemiExplicit {
+            options,
+            pace: Pace::new(model, rule),
+            nodes: Nodes::new(model),
+            touches: Touches::new(model),
+            next: vec![Vec3::zeros(); model.reference.len()],
+            start: vec![Vec3::zeros(); model.reference.len()],
+            ready: false,
+            put_in: 0.0,
+        }
+    }
+
+    /// How the contacts of the last step were solved.
+    pub fn report(&self) -> Report {
+        self.touches.report
+    }
+
+    /// Steps whose contacts were left at the limit of sweeps.
+    pub fn unfinished(&self) -> u64 {
+        self.touches.unfinished
+    }
+
+    /// The contacts of the last step with their forces.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.touches.contacts.list
+    }
+
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        if !self.ready {
+            self.prepare(model, state)?;
+        }
+        let mut watch = Watch::start();
+        let (dt, time) = (self.pace.dt, [state.time, self.pace.end_of_step(state)]);
+        // 4. velocities at the end of the step that obey the law at every contact
+        self.touches.list(model, &self.options, &state.v, &self.next, dt);
+        self.touches.solve(&self.options, dt, &mut self.next);
+        watch.add(&mut ledger.phases.response);
+        // 5. positions
+        Nodes::advance(&mut state.x, &self.next, dt, &mut self.start);
+        std::mem::swap(&mut state.v, &mut self.next);
+        watch.add(&mut ledger.phases.solve);
+        let before = ledger.external;
+        self.touches.book(dt, &self.start, &state.v, false, ledger);
+        if self.options.activation == Activation::Project {
+            let projected = self.touches.project(model, &self.options, &mut state.x, time[1]);
+            if let Err(error) = projected {
+                return Err(self.back_to_start(state, error.into()));
+            }
+        }
+        watch.add(&mut ledger.phases.response);
+        // 1. forces at the new positions, then the books: both ends of the step are known now
+        let measures = self.pace.measures(state);
+        let totals = self.nodes.evaluate(model, state, time[1], measures);
+        watch.add(&mut ledger.phases.force);
+        if !(totals.strain.is_finite() && totals.det_f > 0.0) {
+            let error = self.failure(model, state, &totals, time[1]);
+            return Err(self.back_to_start(state, error));
+        }
+        let moved = if self.touches.any_moved { &self.touches.moved[..] } else { &[] };
+        let done = Done {
+            dt,
+            time,
+            x: &self.start,
+            v: &self.next,
+            impulse: &self.touches.impulse,
+            impulse_before: &self.touches.impulse_before,
+            moved,
+        };
+        self.nodes.book(model, state, &done, ledger);
+        (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
+        self.put_in += (ledger.external - before).max(0.0);
+        // restitution below zero is what contact has lent
+        let there = ledger.initial + self.put_in + ledger.correction.abs() + (-ledger.restitution).max(0.0);
+        if ledger.total() > DIVERGED * there {
+            let error = self.diverged(model, state, ledger.total(), time[1]);
+            return Err(self.back_to_start(state, error));
+        }
+        state.material.accept();
+        (state.time, state.step) = (time[1], state.step + 1);
+        ledger.element_kicks += model.elements() as u64;
+        self.pace.follow(state, &totals, measures);
+        watch.add(&mut ledger.phases.solve);
+        // 2. and 3. of the next step: the overlap of this state is measured on the way
+        ledger.penetration = self.prepare(model, state)?;
+        watch.add(&mut ledger.phases.search);
+        ledger.close_step(dt);
+        Ok(())
+    }
+
+    /// Steps 2 and 3: free velocities, and what is near. Returns the deepest overlap [m].
+    fn prepare(&mut self, model: &Model, state: &State) -> Result<f64, StepError> {
+        let (dt, t1) = (self.pace.dt, self.pace.end_of_step(state));
+        self.nodes.free(model, state, dt, t1, &mut self.next);
+        let depth =
+            self.touches.look(model, &self.options, &state.x, &state.v, &self.next, state.time, dt)?;
+        self.ready = true;
+        Ok(depth)
+    }
+
+    fn back_to_start(&mut self, state: &mut State, error: StepError) -> StepError {
+        state.x.copy_from_slice(&self.start);
+        std::mem::swap(&mut state.v, &mut self.next);
+        self.ready = false;
+        error
+    }
+
+    /// Largest stable step [s] where the nodes began the step.
+    fn stable(&mut self, model: &Model, state: &mut State) -> f64 {
+        let totals = self.nodes.forces.evaluate(model, &self.start, &mut state.material, true);
+        self.pace.stable(totals.step)
+    }
+
+    /// Why elements failed: the step was too long, unless it was not.
+    fn failure(&mut self, model: &Model, state: &mut State, totals: &Totals, time: f64) -> StepError {
+        let (block, element, det_f) = Forces::find_failure(model, &state.x).unwrap_or((0, 0, f64::NAN));
+        let body = model.body_of_block(block).name.clone();
+        let (dt, stable) = (self.pace.dt, self.stable(model, state));
+        if totals.strain.is_finite() && det_f.is_finite() {
+            if dt > stable {
+                return StepError::TooLong {
+                    time,
+                    dt,
+                    stable,
+                    what: format!("element {element} of body `{body}` turned inside out"),
+                };
+            }
+            return StepError::Inverted { body, element, time, det_f };
+        }
+        StepError::NotFinite { body, element, time, dt, stable }
+    }
+
+    fn diverged(&mut self, model: &Model, state: &mut State, total: f64, time: f64) -> StepError {
+        let (dt, stable) = (self.pace.dt, self.stable(model, state));
+        StepError::TooLong {
+            time,
+            dt,
+            stable,
+            what: format!("energy has grown to {total:.3e} J out of nothing"),
+        }
+    }
+}
+
+/// Wall time since the last look.
+struct Watch(Instant);
+
+impl Watch {
+    fn start() -> Watch {
+        Watch(Instant::now())
+    }
+
+    fn add(&mut self, to: &mut f64) {
+        let now = Instant::now();
+        *to += (now - self.0).as_secs_f64();
+        self.0 = now;
+    }
+}
+
+impl Method for SemiExplicit {
+    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        let totals = self.nodes.start(model, state);
+        self.start.copy_from_slice(&state.x);
+        self.pace.start(state, &totals);
+        if !(totals.strain.is_finite() && totals.det_f > 0.0) {
+            return Err(self.failure(model, state, &totals, state.time));
+        }
+        self.nodes.open(model, state, self.pace.dt, ledger);
+        (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
+        ledger.dt = self.pace.dt;
+        ledger.open();
+        ledger.penetration = self.prepare(model, state)?;
+        ledger.penetration_max = ledger.penetration;
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        until: f64,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
+        while state.time < until - EARLY * self.pace.dt {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Reached::Stopped);
+            }
+            self.step(model, state, ledger)?;
+        }
+        Ok(Reached::Until)
+    }
+
+    fn next_step(&self) -> f64 {
+        self.pace.dt
+    }
+
+    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
+        out.clone_from(state);
+    }
+
+    fn support_impulse(&self, held: usize) -> Vec3 {
+        self.nodes.support_impulse(held)
+    }
+
+    fn contact_impulse(&self) -> &[Vec3] {
+        &self.touches.received
+    }
+
+    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
+        self.touches.impulse_between(a, b)
+    }
+
+    fn save(&self, record: &mut Record) {
+        self.pace.save("semi", record);
+        self.nodes.save("semi", record);
+        self.touches.save("semi", record);
+        record.numbers("semi.put_in", &[self.put_in]);
+    }
+
+    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
+        self.pace.restore("semi", record)?;
+        self.nodes.restore(model, "semi", record)?;
+        self.touches.restore("semi", record)?;
+        let mut put_in = [0.0];
+        record.read_numbers("semi.put_in", &mut put_in)?;
+        (self.put_in, self.ready) = (put_in[0], false);
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! The nodes between contacts: forces, free velocities, motion, and the books of a step.
+//!
+//! ```text
+//! F = E − f(x) − c M v        E: gravity and loads, f: elements, c: damping
+//! ```
+//!
+//! **Books.** Velocities of symplectic Euler belong to the middle of a step while positions belong to its ends. The kinetic
+//! energy is that of `v̂ₙ = vₙ + ½M⁻¹(Δt Fₙ + Jₙ)`, J the impulse of contact, and from the equations of a step follows
+//!
+//! ```text
+//! K̂ₙ₊₁ − K̂ₙ = ½(Fₙ + Fₙ₊₁)·Δx + Jₙ₊₁·(½vₙ + vₙ₊₁) − ½Jₙ·vₙ + ⅛Δt²(a²ₙ₊₁ − a²ₙ)M        Δx = Δt vₙ₊₁
+//! ```
+//!
+//! so the work of every force is booked as the mean of its two ends times Δx, that of contact as it stands here, and the
+//! last term telescopes. Of nodes in contact it is booked too, with contact, as long as they are: a node that was just
+//! stopped would seem to move. Momentum is that of v itself: `M(vₙ₊₁ − vₙ) = ΔtFₙ + Jₙ₊₁`, and angular momentum changes by
+//! `xₙ × (ΔtFₙ + Jₙ₊₁)`, exactly.
+//!
+//! **Supports.** What a held node's own balance lacks, as in `newmark`.
+
+use crate::math::Vec3;
+use crate::model::forces::{Forces, Totals};
+use crate::model::record::{Record, RecordError};
+use crate::model::restraint::Held;
+use crate::model::{Body, Ledger, Model, State};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Nodes per task, and the unit of every sum over nodes: part of the result's bits.
+const CHUNK: usize = 1024;
+
+/// A stretch of a chunk that belongs to one body.
+struct Segment {
+    body: usize,
+    nodes: Range<usize>,
+}
+
+/// What one chunk books in a step.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    kinetic: f64,
+    external: f64,
+    damping: f64,
+    correction: f64,
+    impulse: Vec3,
+    moment: Vec3,
+    /// `⅛M(Δt a)²` of the nodes in contact [J].
+    shift: f64,
+}
+
+/// What belongs to one chunk of nodes.
+struct Chunk {
+    segments: Vec<Segment>,
+    /// Its held nodes in the model's list, and the impulse of their supports so far.
+    held: Range<usize>,
+    support: Vec<Vec3>,
+    sums: Sums,
+}
+
+/// A step as it was, for the books.
+pub struct Done<'a> {
+    pub dt: f64,
+    /// Time at its ends.
+    pub time: [f64; 2],
+    /// Positions and velocities at its start.
+    pub x: &'a [Vec3],
+    pub v: &'a [Vec3],
+    /// Impulse of contact on each node in this step and in the one before [N s].
+    pub impulse: &'a [Vec3],
+    pub impulse_before: &'a [Vec3],
+    /// How far positions were moved beside that [m]; empty if they were not.
+    pub moved: &'a [Vec3],
+}
+
+pub struct Nodes {
+    pub forces: Forces,
+    /// F of every node at the last evaluation that was accepted [N].
+    pub force: Vec<Vec3>,
+    /// Load on each node now and at the start of the step; empty without loads.
+    load: Vec<Vec3>,
+    load_before: Vec<Vec3>,
+    chunks: Vec<Chunk>,
+    /// What stands in the books of the nodes in contact, see the header [J].
+    shift: f64,
+}
+
+impl Nodes {
+    /// For use inside the current rayon pool.
+    pub fn new(model: &Model) -> Nodes {
+        let nodes = model.reference.len();
+        let all = &model.restraints.held;
+        let first = |node: usize| all.partition_point(|h| (h.node as usize) < node);
+        let chunk = |c: usize| {
+            let range = c * CHUNK..((c + 1) * CHUNK).min(nodes);
+            let stretch = |(body, b): (usize, &Body)| {
+                let nodes = b.nodes.start.max(range.start)..b.nodes.end.min(range.end);
+                (!nodes.is_empty()).then_some(Segment { body, nodes })
+            };
+            let held = first(range.start)..first(range.end);
+            Chunk {
+                segments: model.bodies.iter().enumerate().filter_map(stretch).collect(),
+                support: vec![Vec3::zeros(); held.len()],
+                held,
+                sums: Sums::default(),
+            }
+        };
+        let loaded = if model.loads.is_empty() { 0 } else { nodes };
+        Nodes {
+            forces: Forces::new(model),
+            force: vec![Vec3::zeros(); nodes],
+            load: vec![Vec3::zeros(); loaded],
+            load_before: vec![Vec3::zeros(); loaded],
+            chunks: (0..nodes.div_ceil(CHUNK)).map(chunk).collect(),
+            shift: 0.0,
+        }
+    }
+
+    /// Velocities without contact at the end of a step of length `dt` to `t1`: `v + Δt M⁻¹F`, supports led.
+    pub fn free(&self, model: &Model, state: &State, dt: f64, t1: f64, out: &mut [Vec3]) {
+        let restraints = &model.restraints;
+        out.par_chunks_mut(CHUNK).zip(&self.chunks).enumerate().for_each(|(c, (out, chunk))| {
+            let start = c * CHUNK;
+            for (i, to) in out.iter_mut().enumerate() {
+                let k = start + i;
+                *to = state.v[k] + (dt / model.mass[k]) * self.force[k];
+            }
+            for held in &restraints.held[chunk.held.clone()] {
+                let k = held.node as usize;
+                let way = model.reference[k] + restraints.displacement(held, t1) - state.x[k];
+                out[k - start] = held.free * out[k - start] + (way - held.free * way) / dt;
+            }
+        });
+    }
+
+    /// Moves all nodes: `x ← x + Δt v`; where they were is left in `before`.
+    pub fn advance(x: &mut [Vec3], v: &[Vec3], dt: f64, before: &mut [Vec3]) {
+        let nodes = x.par_chunks_mut(CHUNK).zip(v.par_chunks(CHUNK)).zip(before.par_chunks_mut(CHUNK));
+        nodes.for_each(|((x, v), before)| {
+            before.copy_from_slice(x);
+            x.iter_mut().zip(v).for_each(|(x, v)| *x += dt * v);
+        });
+    }
+
+    /// Element forces and loads at the positions of `state`, which stand for time `t1`.
+    pub fn evaluate(&mut self, model: &Model, state: &mut State, t1: f64, measure: bool) -> Totals {
+        let totals = self.forces.evaluate(model, &state.x, &mut state.material, measure);
+        std::mem::swap(&mut self.load, &mut self.load_before);
+        self.load.fill(Vec3::zeros());
+        let load = &mut self.load;
+        for source in &model.loads {
+            source.forces(t1, &state.x, |n, f| load[n as usize] += f);
+        }
+        totals
+    }
+
+    /// The books of a step whose end is `state`, forces evaluated there; takes up the forces.
+    pub fn book(&mut self, model: &Model, state: &State, done: &Done, ledger: &mut Ledger) {
+        let (dt, [t0, t1]) = (done.dt, done.time);
+        let Nodes { forces, force, load, load_before, chunks, .. } = self;
+        let restraints = &model.restraints;
+        force.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).enumerate().for_each(|(c, (force, chunk))| {
+            let start = c * CHUNK;
+            let mut sums = Sums::default();
+            for segment in &chunk.segments {
+                let body = &model.bodies[segment.body];
+                let (g0, g1) =
+                    (body.gravity * body.gravity_table.at(t0), body.gravity * body.gravity_table.at(t1));
+                let drag = body.damping;
+                for k in segment.nodes.clone() {
+                    let (m, v0, v1, before) = (model.mass[k], done.v[k], state.v[k], force[k - start]);
+                    let (mut e0, mut e1) = (m * g0, m * g1);
+                    if !load.is_empty() {
+                        e0 += load_before[k];
+                        e1 += load[k];
+                    }
+                    let now = e1 - forces.at(k) - drag * m * v1;
+                    let by_v = dt * v1;
+                    let mut way = by_v;
+                    if let Some(moved) = done.moved.get(k) {
+                        way += moved;
+                        sums.correction -= 0.5 * (before + now).dot(moved);
+                    }
+                    sums.external += 0.5 * (e0 + e1).dot(&way);
+                    sums.damping += 0.5 * drag * m * (v0 + v1).dot(&by_v);
+                    let push = dt * (e0 - drag * m * v0);
+                    sums.impulse += push;
+                    sums.moment += done.x[k].cross(&push);
+                    let mut gain = (0.5 / m) * (dt * now + done.impulse[k]);
+                    let mut middle = v1 + gain;
+                    force[k - start] = now;
+                    if let Some(held) = held_at(&restraints.held[chunk.held.clone()], k) {
+                        let support = &restraints.held[chunk.held.start + held];
+                        let [w0, w1] = [t0, t1].map(|t| restraints.velocity(support, t));
+                        middle = support.free * middle + w1;
+                        gain = support.free * gain;
+                        let only_held = |y: Vec3| y - support.free * y;
+                        let (j0, j1) = (done.impulse_before[k], done.impulse[k]);
+                        let given = m * (v1 - v0) - dt * before - j1;
+                        let (h0, h1) = (only_held(v0), only_held(v1));
+                        sums.external += 0.5 * m * (w1.norm_squared() - w0.norm_squared())
+                            - 0.5 * dt * (before + now).dot(&h1)
+                            - j1.dot(&(0.5 * h0 + h1))
+                            + 0.5 * j0.dot(&h0);
+                        sums.impulse += given;
+                        sums.moment += done.x[k].cross(&given);
+                        chunk.support[held] += given;
+                    }
+                    sums.kinetic += 0.5 * m * middle.norm_squared();
+                    if done.impulse[k] != Vec3::zeros() {
+                        sums.shift += 0.5 * m * gain.norm_squared();
+                    }
+                }
+            }
+            chunk.sums = sums;
+        });
+        ledger.kinetic = 0.0;
+        let mut shift = 0.0;
+        for Chunk { sums, .. } in &self.chunks {
+            shift += sums.shift;
+            ledger.kinetic += sums.kinetic;
+            ledger.external += sums.external;
+            ledger.damping += sums.damping;
+            ledger.correction += sums.correction;
+            ledger.impulse += sums.impulse;
+            ledger.moment += sums.moment;
+        }
+        ledger.restitution -= shift - self.shift;
+        self.shift = shift;
+    }
+
+    /// Brings held nodes to the motion of their supports and measures everything.
+    pub fn start(&mut self, model: &Model, state: &mut State) -> Totals {
+        for held in &model.restraints.held {
+            let v = &mut state.v[held.node as usize];
+            *v = held.free * *v + model.restraints.velocity(held, state.time);
+        }
+        self.evaluate(model, state, state.time, true)
+    }
+
+    /// Forces and the kinetic energy before the first step, whose length is `dt`.
+    pub fn open(&mut self, model: &Model, state: &State, dt: f64, ledger: &mut Ledger) {
+        // With Δt = 0 the books see nothing move; the half step of K̂ is added here.
+        let zero = vec![Vec3::zeros(); state.x.len()];
+        let done = Done {
+            dt: 0.0,
+            time: [state.time; 2],
+            x: &state.x,
+            v: &state.v,
+            impulse: &zero,
+            impulse_before: &zero,
+            moved: &[],
+        };
+        let mut scratch = Ledger::default();
+        self.book(model, state, &done, &mut scratch);
+        self.chunks.iter_mut().for_each(|c| c.support.fill(Vec3::zeros()));
+        ledger.kinetic = 0.0;
+        for (k, m) in model.mass.iter().enumerate() {
+            let middle = state.v[k] + (0.5 * dt / m) * self.force[k];
+            let held = model.restraints.held.binary_search_by_key(&(k as u32), |h| h.node);
+            let middle = held.map_or(middle, |h| {
+                let support = &model.restraints.held[h];
+                support.free * middle + model.restraints.velocity(support, state.time)
+            });
+            ledger.kinetic += 0.5 * m * middle.norm_squared();
+        }
+    }
+
+    /// Impulse [N s] that the support of a held node has given since the start.
+    pub fn support_impulse(&self, held: usize) -> Vec3 {
+        let chunk = &self.chunks[self.chunks.partition_point(|c| c.held.end <= held)];
+        chunk.support[held - chunk.held.start]
+    }
+
+    pub fn save(&self, name: &str, record: &mut Record) {
+        record.vectors(&format!("{name}.force"), &self.force);
+        record.vectors(&format!("{name}.load"), &self.load);
+        let support: Vec<Vec3> = self.chunks.iter().flat_map(|c| &c.support).copied().collect();
+        record.vectors(&format!("{name}.support"), &support);
+        record.numbers(&format!("{name}.shift"), &[self.shift]);
+    }
+
+    pub fn restore(&mut self, model: &Model, name: &str, record: &Record) -> Result<(), RecordError> {
+        record.read_vectors(&format!("{name}.force"), &mut self.force)?;
+        record.read_vectors(&format!("{name}.load"), &mut self.load)?;
+        let mut shift = [0.0];
+        record.read_numbers(&format!("{name}.shift"), &mut shift)?;
+        self.shift = shift[0];
+        let mut support = vec![Vec3::zeros(); model.restraints.held.len()];
+        record.read_vectors(&format!("{name}.support"), &mut support)?;
+        for chunk in &mut self.chunks {
+            chunk.support.copy_from_slice(&support[chunk.held.clone()]);
+        }
+        Ok(())
+    }
+}
+
+/// Place of a node in a part of the held ones.
+#[inline]
+fn held_at(held: &[Held], node: usize) -> Option<usize> {
+    if held.is_empty() {
+        return None;
+    }
+    // whole bodies are held alike more often than not (those of a plane problem): then no search
+    let guess = (node).wrapping_sub(held[0].node as usize);
+    if held.get(guess).is_some_and(|h| h.node as usize == node) {
+        return Some(guess);
+    }
+    held.binary_search_by_key(&(node as u32), |h| h.node).ok()
+}

@@ -1,0 +1,293 @@
+//! What bodies can meet (`semi-explicit`): walls that move, held nodes, rigid meshes and polylines, edges; and what must not
+//! matter: threads, looks, stops, the frame of reference. In each the books close.
+
+use crate::common::{Run, body};
+use carom::cases::bipotential::{disc_at, plane_body};
+use carom::contact::search::Pass;
+use carom::element::hex8::Hex8;
+use carom::element::quad4::Quad4;
+use carom::material::{Lame, NeoHookean};
+use carom::math::{Mat3, Vec3};
+use carom::mesh::place::{Pivot, Placement, Rotation};
+use carom::mesh::{Mesh, shape};
+use carom::method::Method;
+use carom::method::semi_explicit::{Activation, Options, SemiExplicit};
+use carom::method::verlet::StepRule;
+use carom::model::contact::{Law, Obstacle, ObstacleShape};
+use carom::model::record::Record;
+use carom::model::restraint::Motion;
+use carom::model::{BodySpec, Builder, Ledger, State};
+
+const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
+/// What the books lack is of second order in the step.
+const TENTH: StepRule = StepRule::Automatic { safety: 0.1 };
+
+fn rubber() -> NeoHookean {
+    NeoHookean { lame: Lame::from_young(1e3, 0.3), density: 1.0 }
+}
+
+fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
+    mesh.place(&Placement { at: Vec3::new(x, y, z), rotation: None }).unwrap();
+    mesh
+}
+
+fn brick(size: [f64; 3], cells: [u32; 3]) -> Mesh {
+    shape::Box::new(size, cells).build().unwrap()
+}
+
+fn momentum(run: &Run<SemiExplicit>) -> Vec3 {
+    run.model.mass.iter().zip(&run.state.v).map(|(m, v)| *m * v).sum()
+}
+
+fn spin(run: &Run<SemiExplicit>) -> Vec3 {
+    let (x, v) = (&run.state.x, &run.state.v);
+    run.model.mass.iter().enumerate().map(|(k, m)| x[k].cross(&(*m * v[k]))).sum()
+}
+
+/// Runs to `end`; the momentum that is there is what came from outside, and the energy is booked.
+fn balanced(run: &mut Run<SemiExplicit>, end: f64) {
+    let (p, l) = (momentum(run), spin(run));
+    let scale: f64 = run.model.mass.iter().zip(&run.state.v).map(|(m, v)| m * v.norm()).sum();
+    while run.state.time < end {
+        run.until(run.state.time + 1e-9).unwrap();
+        let lost = (momentum(run) - p - run.ledger.impulse).norm();
+        assert!(lost <= 1e-12 * scale.max(1.0), "momentum {lost} at {}", run.state.time);
+        let lost = (spin(run) - l - run.ledger.moment).norm();
+        assert!(lost <= 1e-2 * scale.max(1.0), "angular momentum {lost} at {}", run.state.time);
+    }
+    assert!(run.ledger.contacts_peak > 0, "nothing met");
+    assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+    assert_eq!(run.method.unfinished(), 0);
+}
+
+/// A wall at speed V sends a block away at 2V but for what its surface loses; with restitution 1 that is given back.
+#[test]
+fn a_moving_wall_sends_a_block_away() {
+    for (e, least) in [(None, 0.85), (Some(1.0), 0.93)] {
+        let mut builder = Builder::default();
+        let mesh = brick([2.0, 0.5, 0.5], [16, 4, 4]);
+        builder.body(body::<Hex8, _>("block", at(mesh, 0.01, 0.0, 0.0), rubber(), 1.0));
+        let shape = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::x() };
+        let motion = Some(Motion::Velocity { velocity: 0.5 * Vec3::x() });
+        builder.contact.obstacles.push(Obstacle { motion, ..Obstacle::new("wall", shape) });
+        builder.contact.law = Law { friction: 0.0, restitution: e };
+        let model = builder.build().unwrap();
+        let method = SemiExplicit::new(&model, TENTH, Options::default());
+        let mut run = Run::with(model, method, |_, _| Vec3::zeros());
+        balanced(&mut run, 0.5);
+        let mass: f64 = run.model.mass.iter().sum();
+        let (v, work) = (momentum(&run).x / mass, run.ledger.external / mass);
+        assert!((least..=1.0).contains(&v) && (work - 0.5 * v).abs() < 1e-12, "{v} {work}");
+        let on_block = run.method.impulse_between(0, 1);
+        assert!((on_block - run.ledger.impulse).norm() < 1e-12, "{on_block:?}");
+        assert!((run.method.impulse_between(1, 0) + on_block).norm() < 1e-15);
+        assert!(run.ledger.penetration_max < 1e-12);
+    }
+}
+
+/// A block falls on one whose surface is partly held: some of the nodes it meets cannot move at all, others only level.
+#[test]
+fn held_nodes_take_part_in_contact() {
+    for (activation, pass) in [
+        (Activation::Position, Pass::Single),
+        (Activation::Position, Pass::Double),
+        (Activation::Rate, Pass::Double),
+        (Activation::Project, Pass::Double),
+    ] {
+        let mut builder = Builder::default();
+        builder.body(body::<Hex8, _>("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), rubber(), 1.0));
+        let upper = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.55);
+        builder.body(body::<Hex8, _>("upper", upper, rubber(), 1.0));
+        let set = |name: &str| builder.bodies()[0].node_set(name).unwrap();
+        let top = set("zmax");
+        let (bottom, side): (Vec<u32>, Vec<u32>) = (set("zmin"), set("ymin"));
+        let edge: Vec<u32> = top.iter().copied().filter(|k| side.contains(k)).collect();
+        builder.restrain(bottom, vec![Vec3::z()], None);
+        builder.restrain(edge, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
+        let level: Vec<u32> = top.iter().copied().filter(|k| !side.contains(k)).take(4).collect();
+        builder.restrain(level, vec![Vec3::new(0.0, 0.3, 1.0)], None);
+        builder.contact.law = Law { friction: 0.3, restitution: None };
+        let model = builder.build().unwrap();
+        let options = Options { activation, pass, ..Options::default() };
+        let method = SemiExplicit::new(&model, TENTH, options);
+        let mut run = Run::with(model, method, |b, _| f64::from(b as u32) * Vec3::new(0.5, 0.1, -1.5));
+        balanced(&mut run, 0.3);
+        assert!(run.ledger.friction > 0.0 && run.ledger.external.abs() < 1e-12, "held nodes do no work");
+        assert!(momentum(&run).z > -0.1, "{activation:?} {pass:?} {}", momentum(&run).z);
+    }
+}
+
+/// Supports that lead their nodes do work, in and out of contact.
+#[test]
+fn a_led_block_presses_another_and_the_books_know() {
+    let mut builder = Builder::default();
+    builder.body(body::<Hex8, _>("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), rubber(), 1.0));
+    let mesh = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.51);
+    builder.body(BodySpec { damping: 2.0, ..body::<Hex8, _>("upper", mesh, rubber(), 1.0) });
+    let bottom = builder.bodies()[0].node_set("zmin").unwrap();
+    let top = builder.bodies()[1].node_set("zmax").unwrap();
+    let all = vec![Vec3::x(), Vec3::y(), Vec3::z()];
+    builder.restrain(bottom, all.clone(), None);
+    let motion = Motion::Velocity { velocity: Vec3::new(0.1, 0.0, -0.5) };
+    builder.restrain(top, all, Some(motion));
+    builder.contact.law = Law { friction: 0.3, restitution: None };
+    let model = builder.build().unwrap();
+    let method = SemiExplicit::new(&model, TENTH, Options::default());
+    let mut run = Run::with(model, method, |_, _| Vec3::zeros());
+    balanced(&mut run, 0.2);
+    assert!(run.ledger.external > 0.0 && run.ledger.strain > 0.5 * run.ledger.external, "{:?}", run.ledger);
+}
+
+/// A block drops on a rigid box of hexes, a disc into a notch: solid on the left of the polyline.
+#[test]
+fn rigid_meshes_and_polylines_stop_bodies() {
+    for pass in [Pass::Single, Pass::Double] {
+        let options = Options { pass, ..Options::default() };
+        let mut builder = Builder::default();
+        let block = at(brick([1.0, 1.0, 0.5], [4, 4, 2]), 0.3, 0.4, 0.02);
+        builder.body(body::<Hex8, _>("block", block, rubber(), 1.0));
+        let anvil = at(brick([0.8, 0.9, 0.5], [1, 1, 1]), 0.0, 0.0, -0.5);
+        builder.contact.obstacles.push(Obstacle::new("anvil", ObstacleShape::Mesh(anvil)));
+        let model = builder.build().unwrap();
+        let method = SemiExplicit::new(&model, TENTH, options);
+        let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, 0.0, -1.0));
+        balanced(&mut run, 0.3);
+        assert!(
+            momentum(&run).z > 0.0 && run.ledger.penetration_max < 1e-3,
+            "{}",
+            run.ledger.penetration_max
+        );
+
+        let mut builder = Builder::default();
+        let disc = disc_at(0.5, 0.1, 0.85, 4, 2);
+        plane_body(&mut builder, body::<Quad4, _>("disc", disc, rubber(), 1.0));
+        let points = vec![Vec3::new(2.0, 2.0, 0.0), Vec3::zeros(), Vec3::new(-2.0, 2.0, 0.0)];
+        let notch = ObstacleShape::Polyline { points, closed: false };
+        builder.contact.obstacles.push(Obstacle::new("notch", notch));
+        let model = builder.build().unwrap();
+        let method = SemiExplicit::new(&model, TENTH, options);
+        let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, -1.0, 0.0));
+        balanced(&mut run, 0.5);
+        assert!(
+            momentum(&run).y > 0.0 && run.ledger.penetration_max < 1e-6,
+            "{}",
+            run.ledger.penetration_max
+        );
+    }
+}
+
+/// Two long bricks turned against each other meet edge on edge: without edges they would pass into each other.
+#[test]
+fn crossed_edges_stop_each_other() {
+    let mut builder = Builder::default();
+    for (name, axis, z) in [("lower", Vec3::x(), 0.0), ("upper", Vec3::y(), 1.4343)] {
+        let size = if axis == Vec3::x() { [3.0, 1.0, 1.0] } else { [1.0, 3.0, 1.0] };
+        let cells = if axis == Vec3::x() { [3, 1, 1] } else { [1, 3, 1] };
+        let mut mesh = brick(size, cells);
+        let middle = Vec3::new(0.5 * size[0], 0.5 * size[1], 0.5);
+        let rotation = Some(Rotation { axis, angle: 0.25 * std::f64::consts::PI, about: Pivot::Centre });
+        mesh.place(&Placement { at: Vec3::new(0.0, 0.0, z) - middle, rotation }).unwrap();
+        builder.body(body::<Hex8, _>(name, mesh, rubber(), 1.0));
+    }
+    let model = builder.build().unwrap();
+    let method = SemiExplicit::new(&model, TENTH, Options::default());
+    let mut run = Run::with(model, method, |b, _| (1.0 - 2.0 * b as f64) * Vec3::z());
+    balanced(&mut run, 0.3);
+    let nodes = run.model.bodies[0].nodes.clone();
+    let upwards: f64 = nodes.map(|k| run.model.mass[k] * run.state.v[k].z).sum();
+    assert!(upwards < 0.0 && run.ledger.penetration_max < 1e-3, "{upwards} {}", run.ledger.penetration_max);
+}
+
+/// Three cubes fall on each other and on the floor with friction.
+fn heap(activation: Activation) -> Run<SemiExplicit> {
+    let mut builder = Builder::default();
+    for (i, (x, y, z)) in [(0.0, 0.0, 0.05), (0.4, 0.3, 1.1), (-0.5, 0.4, 2.2)].into_iter().enumerate() {
+        let mut spec = body::<Hex8, _>(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), rubber(), 1.0);
+        spec.gravity = Vec3::new(0.0, 0.0, -10.0);
+        builder.body(spec);
+    }
+    let floor = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::z() };
+    builder.contact.obstacles.push(Obstacle::new("floor", floor));
+    builder.contact.law = Law { friction: 0.4, restitution: Some(0.5) };
+    let model = builder.build().unwrap();
+    let method = SemiExplicit::new(&model, HALF, Options { activation, ..Options::default() });
+    Run::with(model, method, |b, _| Vec3::new(0.1 * b as f64, 0.0, -1.0))
+}
+
+fn record(run: &Run<SemiExplicit>) -> Record {
+    let mut record = Record::default();
+    run.state.save(&mut record);
+    run.ledger.save(&mut record);
+    run.method.save(&mut record);
+    record
+}
+
+#[test]
+fn threads_looks_and_stops_change_nothing() {
+    for activation in [Activation::Position, Activation::Rate, Activation::Project] {
+        let whole = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut run = heap(activation);
+                run.until(0.5).unwrap();
+                assert!(run.ledger.collision_kicks > 100 && run.ledger.friction > 0.0);
+                record(&run)
+            })
+        };
+        let one = whole(1);
+        assert_eq!(one, whole(2), "threads, {activation:?}");
+
+        // looked at after every step, and taken up again from a record half way
+        let mut run = heap(activation);
+        while run.state.time < 0.25 {
+            run.until(run.state.time + 1e-9).unwrap();
+        }
+        let kept = record(&run);
+        let mut other = heap(activation);
+        other.state = State::restore(&other.model, &kept).unwrap();
+        other.ledger = Ledger::restore(&kept).unwrap();
+        other.method.restore(&other.model, &kept).unwrap();
+        other.until(0.5).unwrap();
+        assert_eq!(one, record(&other), "stopped, {activation:?}");
+    }
+}
+
+/// Two bricks meet askew; the whole scene turned by `turn`, moving along with `drift`, or seen in a mirror.
+fn askew(turn: Mat3, drift: Vec3) -> Vec<Vec3> {
+    let mut builder = Builder::default();
+    for (name, size, shift) in
+        [("first", [1.0, 0.8, 0.6], [0.0, 0.0, 0.0]), ("second", [0.7, 0.9, 0.5], [0.3, 0.27, 0.62])]
+    {
+        let mut mesh = at(brick(size, [3, 2, 2]), shift[0], shift[1], shift[2]);
+        mesh.nodes.iter_mut().for_each(|p| *p = turn * *p);
+        if turn.determinant() < 0.0 {
+            mesh.cells[0].nodes.chunks_exact_mut(8).for_each(|c| {
+                c.swap(1, 3);
+                c.swap(5, 7);
+            });
+        }
+        builder.body(body::<Hex8, _>(name, mesh, rubber(), 1.0));
+    }
+    builder.contact.law = Law { friction: 0.3, restitution: None };
+    let model = builder.build().unwrap();
+    let method = SemiExplicit::new(&model, StepRule::Fixed(5e-4), Options::default());
+    let relative = turn * Vec3::new(0.8, -0.3, -2.0);
+    let mut run = Run::with(model, method, |b, _| drift + b as f64 * relative);
+    run.until(0.1).unwrap();
+    assert!(run.ledger.collision_kicks > 100);
+    run.state.x.iter().map(|x| turn.transpose() * (x - run.state.time * drift)).collect()
+}
+
+#[test]
+fn the_frame_of_reference_does_not_matter() {
+    let plain = askew(Mat3::identity(), Vec3::zeros());
+    let turn = nalgebra::Rotation3::new(Vec3::new(0.4, -1.1, 0.7)).into_inner();
+    let mirror = Mat3::from_diagonal(&Vec3::new(-1.0, 1.0, 1.0));
+    for (turn, drift) in
+        [(Mat3::identity(), Vec3::new(3.0, -7.0, 5.0)), (turn, Vec3::zeros()), (mirror, Vec3::zeros())]
+    {
+        let other = askew(turn, drift);
+        let apart = plain.iter().zip(&other).map(|(p, q)| (p - q).norm()).fold(0.0, f64::max);
+        assert!(apart < 1e-9, "{apart:e} for {turn} {drift}");
+    }
+}
