@@ -26,7 +26,7 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 16] = [
+pub const EXAMPLES: [Example; 19] = [
     example!("spinning-block"),
     example!("five-cubes"),
     example!("cube-pile"),
@@ -37,6 +37,9 @@ pub const EXAMPLES: [Example; 16] = [
     example!("graded-bars"),
     example!("sliding-block"),
     example!("rolling-block"),
+    example!("ten-cylinders"),
+    example!("cubes-25"),
+    example!("block-stack"),
     example!("two-particles"),
     example!("node-face-2d"),
     example!("free-bar"),

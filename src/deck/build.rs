@@ -6,9 +6,12 @@ use super::problem::Problems;
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
 use super::tree::Tree;
+use crate::contact::search::Pass;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{self, Asynchronous as AsynchronousMethod};
+use crate::method::bipotential_implicit::{self, BipotentialImplicit as BipotentialImplicitMethod};
+use crate::method::semi_explicit;
 use crate::method::verlet::{StepRule, Verlet};
 use crate::method::{Method, dcr, response};
 use crate::model::contact::{self, ObstacleShape};
@@ -123,6 +126,19 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         MethodName::Verlet => with_kicks(synchronous(&model, rule)),
         MethodName::Dcr => Box::new(dcr::Dcr::new(&model, rule, dcr_options(spec))),
         MethodName::Asynchronous => with_kicks(asynchronous_options(spec)),
+        MethodName::SemiExplicit => {
+            Box::new(semi_explicit::SemiExplicit::new(&model, rule, semi_explicit_options(spec)))
+        }
+        MethodName::BipotentialImplicit => {
+            match BipotentialImplicitMethod::new(&model, rule, bipotential_implicit_options(spec)) {
+                Ok(method) => Box::new(method),
+                Err(error) => {
+                    let help = "a coarser mesh, or method = \"semi-explicit\", which needs no matrix";
+                    problems.add(&tree.place(&["method"]), error.to_string(), help);
+                    return None;
+                }
+            }
+        }
     };
     let case = Case {
         title: spec.title.clone(),
@@ -169,6 +185,47 @@ fn synchronous(model: &Model, rule: StepRule) -> asynchronous::Options {
         }
     };
     asynchronous::Options::synchronous(safety)
+}
+
+fn pass(passes: Passes) -> Pass {
+    match passes {
+        Passes::Single => Pass::Single,
+        Passes::Double => Pass::Double,
+    }
+}
+
+fn semi_explicit_options(spec: &Spec) -> semi_explicit::Options {
+    let own = spec.semi_explicit.unwrap_or_default();
+    semi_explicit::Options {
+        activation: match own.activation {
+            Activation::Position => semi_explicit::Activation::Position,
+            Activation::Rate => semi_explicit::Activation::Rate,
+            Activation::Project => semi_explicit::Activation::Project,
+        },
+        pass: pass(own.pass),
+        edge_edge: own.edge_edge,
+        push_back: own.push_back,
+        tolerance: own.tolerance,
+        sweeps: own.sweeps,
+        ..semi_explicit::Options::default()
+    }
+}
+
+fn bipotential_implicit_options(spec: &Spec) -> bipotential_implicit::Options {
+    let own = spec.bipotential_implicit.unwrap_or_default();
+    let contact = semi_explicit::Options {
+        activation: match own.theta < 1.0 {
+            true => semi_explicit::Activation::Rate,
+            false => semi_explicit::Activation::Position,
+        },
+        pass: pass(own.pass),
+        edge_edge: own.edge_edge,
+        tolerance: own.tolerance,
+        sweeps: own.sweeps,
+        ..semi_explicit::Options::default()
+    };
+    let BipotentialImplicit { theta, xi, iterations, halvings, .. } = own;
+    bipotential_implicit::Options { theta, xi, contact, iterations, halvings }
 }
 
 fn asynchronous_options(spec: &Spec) -> asynchronous::Options {
@@ -406,9 +463,10 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
         }
         return None;
     }
+    let implicit = spec.method == MethodName::BipotentialImplicit;
     let (rule, dt) = match spec.step {
         Step { size: Some(size), .. } => {
-            if size > stable {
+            if size > stable && !implicit {
                 let message =
                     format!("the step of {size:.4e} s is longer than the largest stable one, {stable:.4e} s");
                 let help = "expect it to blow up; a `safety` below 1 finds the step by itself";
@@ -418,7 +476,7 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
         }
         Step { safety, .. } => {
             let safety = safety.unwrap_or(0.5);
-            if safety > 1.0 {
+            if safety > 1.0 && !implicit {
                 let message = format!("a `safety` of {safety} is beyond the proven bound of 1");
                 problems.warn(&tree.place(&["step", "safety"]), message, "0.9 is a good value");
             } else if safety > 0.9 && spec.method == MethodName::Asynchronous {

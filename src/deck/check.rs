@@ -131,6 +131,7 @@ impl Checker<'_> {
         {
             let why = match method {
                 MethodName::Asynchronous => "there is no common step to certify",
+                MethodName::SemiExplicit => "activation \"position\" keeps gaps open to first order",
                 _ => "it answers contacts and does not look at ways",
             };
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");

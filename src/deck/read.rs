@@ -16,6 +16,8 @@ pub struct Draft {
     pub output: Option<Output>,
     pub dcr: Option<Option<Dcr>>,
     pub asynchronous: Option<Option<Asynchronous>>,
+    pub semi_explicit: Option<Option<SemiExplicit>>,
+    pub bipotential_implicit: Option<Option<BipotentialImplicit>>,
     pub contact: Option<Option<Contact>>,
     pub material: Vec<(String, Option<Law>)>,
     pub body: Vec<(String, Option<AnyBody>)>,
@@ -37,6 +39,8 @@ impl Draft {
             output: self.output?,
             dcr: self.dcr?,
             asynchronous: self.asynchronous?,
+            semi_explicit: self.semi_explicit?,
+            bipotential_implicit: self.bipotential_implicit?,
             contact: self.contact?,
             material: named(self.material)?,
             body: named(self.body)?,
@@ -56,6 +60,8 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     let output = r.or("output", Output::default(), output);
     let dcr = r.maybe("dcr", dcr);
     let asynchronous = r.maybe("asynchronous", asynchronous);
+    let semi_explicit = r.maybe("semi-explicit", semi_explicit);
+    let bipotential_implicit = r.maybe("bipotential-implicit", bipotential_implicit);
     let contact = r.maybe("contact", contact);
     let material = r.named("material", "material", |_, item| law(item));
     let body = r.named("body", "body", |_, item| any_body(item));
@@ -83,8 +89,22 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
     };
     let probe = r.named("probe", "probe", |_, item| probe(item));
     r.finish();
-    let mut draft =
-        Draft { title, method, end, step, output, dcr, asynchronous, contact, material, body, load, probe };
+    let mut draft = Draft {
+        title,
+        method,
+        end,
+        step,
+        output,
+        dcr,
+        asynchronous,
+        semi_explicit,
+        bipotential_implicit,
+        contact,
+        material,
+        body,
+        load,
+        probe,
+    };
     if let Some(method) = method {
         defaults_of_method(method, tree, problems, &mut draft);
     }
@@ -93,20 +113,11 @@ pub fn deck(tree: &Tree, problems: &Problems) -> Option<Draft> {
 
 /// Tables that belong to the method, with its own defaults.
 fn defaults_of_method(method: MethodName, tree: &Tree, problems: &Problems, draft: &mut Draft) {
-    let warn = |own: &str| {
-        let message = format!("[{own}] is for method \"{own}\"; \"{}\" does not read it", method.name());
-        problems.warn(&tree.place(&[own]), message, "");
-    };
-    match &mut draft.dcr {
-        Some(dcr) if method == MethodName::Dcr => _ = dcr.get_or_insert_default(),
-        Some(Some(_)) => warn("dcr"),
-        _ => {}
-    }
-    match &mut draft.asynchronous {
-        Some(own) if method == MethodName::Asynchronous => _ = own.get_or_insert_default(),
-        Some(Some(_)) => warn("asynchronous"),
-        _ => {}
-    }
+    let own = OwnTable { method, tree, problems };
+    own.settle(MethodName::Dcr, &mut draft.dcr);
+    own.settle(MethodName::Asynchronous, &mut draft.asynchronous);
+    own.settle(MethodName::SemiExplicit, &mut draft.semi_explicit);
+    own.settle(MethodName::BipotentialImplicit, &mut draft.bipotential_implicit);
     let bodies: Vec<(String, Option<&AnyBody>)> =
         draft.body.iter().map(|(name, body)| (name.clone(), body.as_ref())).collect();
     let touching = touching(draft.contact.as_ref().and_then(Option::as_ref), &bodies);
@@ -134,6 +145,28 @@ fn defaults_of_method(method: MethodName, tree: &Tree, problems: &Problems, draf
         between.restitution.get_or_insert(contact.restitution.unwrap_or(own));
     }
     contact.restitution.get_or_insert(own);
+}
+
+/// The tables of switches that methods have.
+struct OwnTable<'a> {
+    method: MethodName,
+    tree: &'a Tree,
+    problems: &'a Problems<'a>,
+}
+
+impl OwnTable<'_> {
+    /// The switches of `of` are there if the method reads them; otherwise they are for nothing.
+    fn settle<T: Default>(&self, of: MethodName, table: &mut Option<Option<T>>) {
+        match table {
+            Some(own) if self.method == of => _ = own.get_or_insert_default(),
+            Some(Some(_)) => {
+                let (own, method) = (of.name(), self.method.name());
+                let message = format!("[{own}] is for method \"{own}\"; \"{method}\" does not read it");
+                self.problems.warn(&self.tree.place(&[own]), message, "");
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What is left of a restitution when an option puts another method in the place of one whose own is `before`: a
@@ -200,6 +233,62 @@ fn asynchronous(item: Item) -> Option<Asynchronous> {
         contact_velocity: contact_velocity?,
         edge_edge: edge_edge?,
         contact_step: contact_step?,
+    })
+}
+
+fn passes(item: Item) -> Option<Passes> {
+    item.choice(&Passes::ALL).map(|k| [Passes::Single, Passes::Double][k])
+}
+
+fn semi_explicit(item: Item) -> Option<SemiExplicit> {
+    let mut r = item.table("semi-explicit")?;
+    let usual = SemiExplicit::default();
+    let activation = r.or("activation", usual.activation, |i| {
+        i.choice(&Activation::ALL).map(|k| [Activation::Position, Activation::Rate, Activation::Project][k])
+    });
+    let pass = r.or("pass", usual.pass, passes);
+    let edge_edge = r.or("edge_edge", usual.edge_edge, Item::flag);
+    let push_back = r.or("push_back", usual.push_back, Item::share);
+    let tolerance = r.or("tolerance", usual.tolerance, Item::positive);
+    let sweeps = r.or("sweeps", usual.sweeps, Item::count);
+    r.finish();
+    Some(SemiExplicit {
+        activation: activation?,
+        pass: pass?,
+        edge_edge: edge_edge?,
+        push_back: push_back?,
+        tolerance: tolerance?,
+        sweeps: sweeps?,
+    })
+}
+
+fn bipotential_implicit(item: Item) -> Option<BipotentialImplicit> {
+    let mut r = item.table("bipotential-implicit")?;
+    let usual = BipotentialImplicit::default();
+    let theta = r.or("theta", usual.theta, |i| {
+        let place = i.clone();
+        match i.share()? {
+            0.0 => place.refuse("is 0", "positions would not see the new velocities: above 0, and up to 1"),
+            theta => Some(theta),
+        }
+    });
+    let xi = r.or("xi", usual.xi, Item::share);
+    let pass = r.or("pass", usual.pass, passes);
+    let edge_edge = r.or("edge_edge", usual.edge_edge, Item::flag);
+    let tolerance = r.or("tolerance", usual.tolerance, Item::positive);
+    let sweeps = r.or("sweeps", usual.sweeps, Item::count);
+    let iterations = r.or("iterations", usual.iterations, Item::count);
+    let halvings = r.or("halvings", usual.halvings, Item::count_or_none);
+    r.finish();
+    Some(BipotentialImplicit {
+        theta: theta?,
+        xi: xi?,
+        pass: pass?,
+        edge_edge: edge_edge?,
+        tolerance: tolerance?,
+        sweeps: sweeps?,
+        iterations: iterations?,
+        halvings: halvings?,
     })
 }
 

@@ -71,6 +71,12 @@ pub struct Spec {
     /// Switches of method "asynchronous".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asynchronous: Option<Asynchronous>,
+    /// Switches of method "semi-explicit".
+    #[serde(default, rename = "semi-explicit", skip_serializing_if = "Option::is_none")]
+    pub semi_explicit: Option<SemiExplicit>,
+    /// Switches of method "bipotential-implicit".
+    #[serde(default, rename = "bipotential-implicit", skip_serializing_if = "Option::is_none")]
+    pub bipotential_implicit: Option<BipotentialImplicit>,
     /// Who touches whom, and how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Contact>,
@@ -97,14 +103,24 @@ pub enum MethodName {
     Dcr,
     /// Every element and every contact with a step of its own.
     Asynchronous,
+    /// Elasticity explicit, contact with friction solved as a whole.
+    SemiExplicit,
+    /// The same with forces at the end of the step, by Newton's method.
+    BipotentialImplicit,
 }
 
 impl MethodName {
-    pub const ALL: [&'static str; 3] = ["verlet", "dcr", "asynchronous"];
+    pub const ALL: [&'static str; 5] =
+        ["verlet", "dcr", "asynchronous", "semi-explicit", "bipotential-implicit"];
     /// Names that are spoken for.
-    pub const LATER: [&'static str; 5] =
-        ["nonsmooth", "velocity-update", "semi-explicit", "newmark-penalty", "bipotential-implicit"];
-    const EACH: [MethodName; 3] = [MethodName::Verlet, MethodName::Dcr, MethodName::Asynchronous];
+    pub const LATER: [&'static str; 3] = ["nonsmooth", "velocity-update", "newmark-penalty"];
+    const EACH: [MethodName; 5] = [
+        MethodName::Verlet,
+        MethodName::Dcr,
+        MethodName::Asynchronous,
+        MethodName::SemiExplicit,
+        MethodName::BipotentialImplicit,
+    ];
 
     pub fn name(self) -> &'static str {
         MethodName::ALL[self as usize]
@@ -117,7 +133,10 @@ impl MethodName {
 
     /// Share of the speed of approach with which surface nodes part unless the deck says.
     pub fn restitution(self) -> f64 {
-        1.0
+        match self {
+            MethodName::Verlet | MethodName::Dcr | MethodName::Asynchronous => 1.0,
+            MethodName::SemiExplicit | MethodName::BipotentialImplicit => 0.0,
+        }
     }
 }
 
@@ -127,6 +146,8 @@ pub fn usual_safety(method: MethodName, touching: bool, asynchronous: Option<&As
     match method {
         MethodName::Verlet if !touching => 0.9,
         MethodName::Asynchronous if asynchronous.is_some_and(|a| a.steps == Steps::Free) => 0.25,
+        // no bound holds it
+        MethodName::BipotentialImplicit => 2.0,
         _ => 0.5,
     }
 }
@@ -142,6 +163,111 @@ pub fn touching(contact: Option<&Contact>, bodies: &[(String, Option<&AnyBody>)]
     let nobody = contact.is_some_and(|c| c.only.as_ref().is_some_and(Vec::is_empty));
     let some_give_way = there.iter().any(|b| !b.as_ref().is_some_and(rigid));
     !nobody && some_give_way && (itself || there.len() > 1)
+}
+
+/// Switches of method "semi-explicit".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct SemiExplicit {
+    /// When a contact acts.
+    pub activation: Activation,
+    /// Whose nodes are held against whose faces.
+    pub pass: Passes,
+    /// Sharp edges touch sharp edges.
+    pub edge_edge: bool,
+    /// Share of an overlap that is undone in a step, with activation "position".
+    pub push_back: f64,
+    /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
+    pub tolerance: f64,
+    /// Sweeps at most.
+    #[schemars(range(min = 1))]
+    pub sweeps: u32,
+}
+
+impl Default for SemiExplicit {
+    fn default() -> Self {
+        SemiExplicit {
+            activation: Activation::Position,
+            pass: Passes::Single,
+            edge_edge: true,
+            push_back: 0.2,
+            tolerance: 1e-6,
+            sweeps: 2000,
+        }
+    }
+}
+
+/// When a contact acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// Gaps close in the step; overlaps are undone bit by bit.
+    Position,
+    /// What would overlap at the end of the step stops, as published.
+    Rate,
+    /// The same, and positions are moved out of overlaps.
+    Project,
+}
+
+impl Activation {
+    pub const ALL: [&'static str; 3] = ["position", "rate", "project"];
+}
+
+/// Whose nodes are held against whose faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Passes {
+    /// Those of the finer body against the other's.
+    Single,
+    /// Those of each against the other's.
+    Double,
+}
+
+impl Passes {
+    pub const ALL: [&'static str; 2] = ["single", "double"];
+}
+
+/// Switches of method "bipotential-implicit".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct BipotentialImplicit {
+    /// Weight of the new velocity in the motion.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+    pub theta: f64,
+    /// Weight of the new forces.
+    #[schemars(range(min = 0, max = 1))]
+    pub xi: f64,
+    /// Whose nodes are held against whose faces.
+    pub pass: Passes,
+    /// Sharp edges touch sharp edges.
+    pub edge_edge: bool,
+    /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
+    pub tolerance: f64,
+    /// Sweeps at most.
+    #[schemars(range(min = 1))]
+    pub sweeps: u32,
+    /// Iterations of a step at most; then it is halved.
+    #[schemars(range(min = 1))]
+    pub iterations: u32,
+    /// How often a step may be halved.
+    pub halvings: u32,
+}
+
+impl Default for BipotentialImplicit {
+    fn default() -> Self {
+        BipotentialImplicit {
+            theta: 0.5,
+            xi: 0.5,
+            pass: Passes::Single,
+            edge_edge: true,
+            tolerance: 1e-6,
+            sweeps: 2000,
+            iterations: 12,
+            halvings: 8,
+        }
+    }
 }
 
 /// Switches of method "asynchronous".
