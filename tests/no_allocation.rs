@@ -105,9 +105,8 @@ fn a_hundred_steps_allocate_nothing_on_one_thread_and_on_two() {
         let counted = (allocations_in_contact(1, dcr), allocations_in_contact(2, dcr));
         assert_eq!(counted, (0, 0), "in contact, guard {guard}");
     }
-    let semi = |model: &Model, rule: StepRule| {
-        SemiExplicit::new(model, rule, semi_explicit::Options::default())
-    };
+    let semi =
+        |model: &Model, rule: StepRule| SemiExplicit::new(model, rule, semi_explicit::Options::default());
     let counted = (allocations_in_contact(1, semi), allocations_in_contact(2, semi));
     assert_eq!(counted, (0, 0), "in contact, semi-explicit");
 }

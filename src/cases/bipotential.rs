@@ -76,7 +76,11 @@ pub fn disc(core: u32, rings: u32) -> Mesh {
             let [x, y] = [i, j].map(|k| (2 * k as i64 - i64::from(core)) as f64 / f64::from(core));
             let phi = y.atan2(x);
             let round = x.abs().max(y.abs());
-            nodes.push(Vec3::new(0.2 * x + 0.25 * round * phi.cos(), 0.2 * y + 0.25 * round * phi.sin(), 0.0));
+            nodes.push(Vec3::new(
+                0.2 * x + 0.25 * round * phi.cos(),
+                0.2 * y + 0.25 * round * phi.sin(),
+                0.0,
+            ));
         }
     }
     let mut cells = Vec::new();
@@ -115,7 +119,8 @@ pub fn disc(core: u32, rings: u32) -> Mesh {
         }
         inner = outer;
     }
-    let mut mesh = Mesh { nodes, cells: vec![Cells { kind: CellKind::Quad4, nodes: cells }], ..Mesh::default() };
+    let mut mesh =
+        Mesh { nodes, cells: vec![Cells { kind: CellKind::Quad4, nodes: cells }], ..Mesh::default() };
     mesh.name_sides("outer", outside);
     mesh
 }

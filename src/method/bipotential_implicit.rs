@@ -111,9 +111,12 @@ impl BipotentialImplicit {
         let nodes = model.reference.len();
         let zero = || vec![Vec3::zeros(); nodes];
         let touches = Touches::new(model);
-        let bounds = model.reference.iter().fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
-            (b.0.inf(x), b.1.sup(x))
-        });
+        let bounds = model
+            .reference
+            .iter()
+            .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
+                (b.0.inf(x), b.1.sup(x))
+            });
         let size = if touches.finest > 0.0 { touches.finest } else { 1e-2 * (bounds.1 - bounds.0).norm() };
         Ok(BipotentialImplicit {
             options,

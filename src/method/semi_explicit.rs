@@ -226,7 +226,12 @@ impl SemiExplicit {
         let (dt, stable) = (self.pace.dt, self.stable(model, state));
         if totals.strain.is_finite() && det_f.is_finite() {
             if dt > stable {
-                return StepError::TooLong { time, dt, stable, what: format!("element {element} of body `{body}` turned inside out") };
+                return StepError::TooLong {
+                    time,
+                    dt,
+                    stable,
+                    what: format!("element {element} of body `{body}` turned inside out"),
+                };
             }
             return StepError::Inverted { body, element, time, det_f };
         }
@@ -235,7 +240,12 @@ impl SemiExplicit {
 
     fn diverged(&mut self, model: &Model, state: &mut State, total: f64, time: f64) -> StepError {
         let (dt, stable) = (self.pace.dt, self.stable(model, state));
-        StepError::TooLong { time, dt, stable, what: format!("energy has grown to {total:.3e} J out of nothing") }
+        StepError::TooLong {
+            time,
+            dt,
+            stable,
+            what: format!("energy has grown to {total:.3e} J out of nothing"),
+        }
     }
 }
 

@@ -393,7 +393,8 @@ impl Contacts {
             shared.set(&v[node as usize]);
         }
         for (i, contact) in list.iter().enumerate() {
-            let moved = || contact.points().filter(|p| inertia.inverse[p.0] > 0.0).map(|p| place[p.0] as usize);
+            let moved =
+                || contact.points().filter(|p| inertia.inverse[p.0] > 0.0).map(|p| place[p.0] as usize);
             let Some(first) = moved().next() else { continue };
             let (mut used, mut next) = (0u128, REMEMBERED);
             let mut root = find(parent, first as u32);
@@ -436,7 +437,8 @@ impl Contacts {
     fn prepare(&mut self, inertia: &Inertia, dt: f64) {
         let Contacts { list, place, v, order, rows, blocks, colours, islands, .. } = self;
         for contact in list.iter_mut() {
-            contact.force = if contact.force.iter().all(|f| f.is_finite()) { contact.force } else { Vec3::zeros() };
+            contact.force =
+                if contact.force.iter().all(|f| f.is_finite()) { contact.force } else { Vec3::zeros() };
         }
         rows.clear();
         blocks.clear();

@@ -87,8 +87,7 @@ struct Slide {
 impl Slide {
     fn new(w: &Mat3, b: &Vec3, mu: f64, floor: f64) -> Slide {
         let (wnn, bn, p, q) = (w[(0, 0)], b.x, w[(1, 0)], w[(2, 0)]);
-        let (a11, a12, a22) =
-            (w[(1, 1)] - p * p / wnn, w[(1, 2)] - p * q / wnn, w[(2, 2)] - q * q / wnn);
+        let (a11, a12, a22) = (w[(1, 1)] - p * p / wnn, w[(1, 2)] - p * q / wnn, w[(2, 2)] - q * q / wnn);
         let (middle, half) = (0.5 * (a11 + a22), 0.5 * (a11 - a22));
         let away = half.hypot(a12);
         // the first eigenvector, from the larger of its two expressions

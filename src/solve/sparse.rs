@@ -73,12 +73,17 @@ impl Factors {
     /// Finds the order of elimination for the pattern of `matrix`.
     pub fn new(matrix: &Symmetric) -> Result<Factors, FactorError> {
         let memory = FactorError::Memory { size: matrix.size };
-        let symbolic =
-            factorize_symbolic_cholesky(matrix.pattern(), Side::Lower, Default::default(), Default::default())
-                .map_err(|_| memory)?;
-        let need = symbolic
-            .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default())
-            .or(symbolic.factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default()));
+        let symbolic = factorize_symbolic_cholesky(
+            matrix.pattern(),
+            Side::Lower,
+            Default::default(),
+            Default::default(),
+        )
+        .map_err(|_| memory)?;
+        let need =
+            symbolic
+                .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default())
+                .or(symbolic.factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default()));
         let buffer = MemBuffer::try_new(need).map_err(|_| memory)?;
         let values = vec![0.0; symbolic.len_val()];
         Ok(Factors { symbolic, values, definite: true, buffer })
@@ -128,9 +133,19 @@ impl Factors {
         let stack = MemStack::new(&mut buffer);
         let rhs = MatMut::from_column_major_slice_mut(rhs, size, columns);
         if self.definite {
-            LltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
+            LltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(
+                Conj::No,
+                rhs,
+                Par::Seq,
+                stack,
+            );
         } else {
-            LdltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
+            LdltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(
+                Conj::No,
+                rhs,
+                Par::Seq,
+                stack,
+            );
         }
         Ok(())
     }

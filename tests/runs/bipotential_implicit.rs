@@ -33,11 +33,9 @@ fn with_old_forces_and_new_velocities_it_is_the_semi_explicit_scheme() {
     let mut implicit = Thrown::new(model, method, down).unwrap();
     implicit.run(end, end).unwrap();
     assert!(semi.ledger.collision_kicks > 100);
-    let apart =
-        semi.state.x.iter().zip(&implicit.state.x).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    let apart = semi.state.x.iter().zip(&implicit.state.x).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
     assert!(apart < 1e-12, "{apart:e}");
-    let apart =
-        semi.state.v.iter().zip(&implicit.state.v).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    let apart = semi.state.v.iter().zip(&implicit.state.v).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
     assert!(apart < 1e-9, "{apart:e}");
 }
 
@@ -123,7 +121,11 @@ fn supports_are_booked_and_threads_looks_and_stops_change_nothing() {
         let fresh = press();
         fresh.model.mass.iter().zip(&fresh.state.v).map(|(m, v)| *m * v).sum()
     };
-    assert!((momentum - start - whole.ledger.impulse).norm() < 1e-6, "{momentum:?} {:?}", whole.ledger.impulse);
+    assert!(
+        (momentum - start - whole.ledger.impulse).norm() < 1e-6,
+        "{momentum:?} {:?}",
+        whole.ledger.impulse
+    );
 
     let mut run = press();
     while run.state.time < 0.05 {

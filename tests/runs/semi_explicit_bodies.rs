@@ -98,7 +98,11 @@ fn a_sliding_block_stops_where_coulomb_stops_it() {
     let model = |damping: f64| -> Model {
         let mut builder = Builder::default();
         let mesh = shape::Rectangle::new([0.4, 0.1], [16, 4]).build().unwrap();
-        let spec = BodySpec { gravity: -gravity * Vec3::y(), damping, ..body::<Quad4, _>("block", mesh, foam(2e7), 1.0) };
+        let spec = BodySpec {
+            gravity: -gravity * Vec3::y(),
+            damping,
+            ..body::<Quad4, _>("block", mesh, foam(2e7), 1.0)
+        };
         plane_body(&mut builder, spec);
         floor(&mut builder, Vec3::y(), mu);
         builder.build().unwrap()
@@ -150,7 +154,8 @@ fn two_bars_exchange_their_velocities_after_one_round_trip() {
     }
     let model = builder.build().unwrap();
     let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
-    let mut run = Run::with(model, method, |b, _| if b == 0 { speed * Vec3::x() } else { -speed * Vec3::x() });
+    let mut run =
+        Run::with(model, method, |b, _| if b == 0 { speed * Vec3::x() } else { -speed * Vec3::x() });
     let mut last = 0.0;
     while run.state.time < 3.0 {
         run.until(run.state.time + 1e-9).unwrap();
@@ -163,7 +168,12 @@ fn two_bars_exchange_their_velocities_after_one_round_trip() {
         let mass: f64 = run.model.mass[nodes.clone()].iter().sum();
         nodes.map(|k| run.model.mass[k] * run.state.v[k].x).sum::<f64>() / mass
     };
-    assert!((of(0) + speed).abs() < 0.03 * speed && (of(1) - speed).abs() < 0.03 * speed, "{} {}", of(0), of(1));
+    assert!(
+        (of(0) + speed).abs() < 0.03 * speed && (of(1) - speed).abs() < 0.03 * speed,
+        "{} {}",
+        of(0),
+        of(1)
+    );
     let lost = run.ledger.restitution / run.ledger.initial;
     let layer = 0.5 / f64::from(cells);
     assert!((lost - layer).abs() < 0.1 * layer, "{lost} for {layer}");

@@ -152,7 +152,11 @@ fn rigid_meshes_and_polylines_stop_bodies() {
         let method = SemiExplicit::new(&model, TENTH, options);
         let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, 0.0, -1.0));
         balanced(&mut run, 0.3);
-        assert!(momentum(&run).z > 0.0 && run.ledger.penetration_max < 1e-3, "{}", run.ledger.penetration_max);
+        assert!(
+            momentum(&run).z > 0.0 && run.ledger.penetration_max < 1e-3,
+            "{}",
+            run.ledger.penetration_max
+        );
 
         let mut builder = Builder::default();
         let disc = disc_at(0.5, 0.1, 0.85, 4, 2);
@@ -164,7 +168,11 @@ fn rigid_meshes_and_polylines_stop_bodies() {
         let method = SemiExplicit::new(&model, TENTH, options);
         let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, -1.0, 0.0));
         balanced(&mut run, 0.5);
-        assert!(momentum(&run).y > 0.0 && run.ledger.penetration_max < 1e-6, "{}", run.ledger.penetration_max);
+        assert!(
+            momentum(&run).y > 0.0 && run.ledger.penetration_max < 1e-6,
+            "{}",
+            run.ledger.penetration_max
+        );
     }
 }
 
@@ -247,7 +255,9 @@ fn threads_looks_and_stops_change_nothing() {
 /// Two bricks meet askew; the whole scene turned by `turn`, moving along with `drift`, or seen in a mirror.
 fn askew(turn: Mat3, drift: Vec3) -> Vec<Vec3> {
     let mut builder = Builder::default();
-    for (name, size, shift) in [("first", [1.0, 0.8, 0.6], [0.0, 0.0, 0.0]), ("second", [0.7, 0.9, 0.5], [0.3, 0.27, 0.62])] {
+    for (name, size, shift) in
+        [("first", [1.0, 0.8, 0.6], [0.0, 0.0, 0.0]), ("second", [0.7, 0.9, 0.5], [0.3, 0.27, 0.62])]
+    {
         let mut mesh = at(brick(size, [3, 2, 2]), shift[0], shift[1], shift[2]);
         mesh.nodes.iter_mut().for_each(|p| *p = turn * *p);
         if turn.determinant() < 0.0 {

@@ -43,7 +43,8 @@ impl Assembly {
             let to = &mut free[held.node as usize];
             to.count = 0;
             // axes as they are where they are free; else the eigenvectors
-            let plain = axes.iter().all(|a| (held.free * a - a).norm() < 1e-14 || (held.free * a).norm() < 1e-14);
+            let plain =
+                axes.iter().all(|a| (held.free * a - a).norm() < 1e-14 || (held.free * a).norm() < 1e-14);
             for k in 0..3 {
                 let d: Vec3 = if plain { axes[k] } else { eigen.eigenvectors.column(k).into() };
                 if (held.free * d).norm() > 0.5 {

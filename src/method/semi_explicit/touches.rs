@@ -259,7 +259,9 @@ impl Touches {
         }
         let from_rim = match (record.feature, facet.kind) {
             (Feature::Face, FacetKind::Quad) => 0.5 * (1.0 - record.xi.abs().max(record.eta.abs())),
-            (Feature::Face, _) => facet.corners().iter().zip(&record.weights).fold(1.0, |m: f64, w| m.min(*w.1)),
+            (Feature::Face, _) => {
+                facet.corners().iter().zip(&record.weights).fold(1.0, |m: f64, w| m.min(*w.1))
+            }
             _ => 0.0,
         };
         if from_rim < RIM {
@@ -273,7 +275,8 @@ impl Touches {
     fn edges_count(&self, record: &EdgeEdge) -> bool {
         let sharp = |e: u32| {
             let faces = self.scene.edges[e as usize].facets;
-            let normal = |f: u32| self.scene.facets.get(f as usize).map(|f| f.area_vector(&self.at).normalize());
+            let normal =
+                |f: u32| self.scene.facets.get(f as usize).map(|f| f.area_vector(&self.at).normalize());
             match faces.map(normal) {
                 [Some(p), Some(q)] => p.dot(&q) < FLAT,
                 _ => true,
@@ -390,7 +393,15 @@ impl Touches {
     }
 
     /// How much room a contact has to close in the step, as a velocity.
-    fn shift(&self, touch: &Touch, contact: &Contact, options: &Options, e: f64, free: &[Vec3], dt: f64) -> f64 {
+    fn shift(
+        &self,
+        touch: &Touch,
+        contact: &Contact,
+        options: &Options,
+        e: f64,
+        free: &[Vec3],
+        dt: f64,
+    ) -> f64 {
         let room = match options.activation {
             Activation::Position if touch.gap >= 0.0 => touch.gap / dt,
             Activation::Position => {
@@ -414,7 +425,8 @@ impl Touches {
         match self.kept.binary_search_by_key(&touch.key, |k| k.key) {
             Ok(at) => self.kept[at].force,
             Err(at) => {
-                let same = |k: &&Kept| (k.key.0, k.key.1, k.body) == (touch.key.0, touch.key.1, touch.bodies[1]);
+                let same =
+                    |k: &&Kept| (k.key.0, k.key.1, k.body) == (touch.key.0, touch.key.1, touch.bodies[1]);
                 let around = [at.checked_sub(1), Some(at)].into_iter().flatten();
                 let found = around.filter_map(|i| self.kept.get(i)).find(same);
                 found.filter(|_| touch.key.0 == 0).map_or(Vec3::zeros(), |k| k.force)
@@ -517,7 +529,8 @@ impl Touches {
             (contact.mu, contact.outer, contact.force) = (0.0, Vec3::zeros(), Vec3::zeros());
             contact.shift = touch.gap;
         }
-        let limits = Limits { tolerance: options.tolerance, scale: depth, sweeps: options.sweeps, natural: None };
+        let limits =
+            Limits { tolerance: options.tolerance, scale: depth, sweeps: options.sweeps, natural: None };
         self.contacts.solve(&self.inertia, 1.0, &mut self.moved, &limits);
         for (x, d) in x.iter_mut().zip(&self.moved) {
             *x += d;
@@ -541,7 +554,10 @@ impl Touches {
         let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
         record.numbers(&name("bodies"), &bodies);
         record.vectors(&name("impulses"), &impulses);
-        let keys = self.kept.iter().flat_map(|k| [f64::from(k.key.0), k.key.1.into(), k.key.2.into(), k.body.into()]);
+        let keys = self
+            .kept
+            .iter()
+            .flat_map(|k| [f64::from(k.key.0), k.key.1.into(), k.key.2.into(), k.body.into()]);
         record.numbers(&name("kept"), &keys.collect::<Vec<f64>>());
         let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
         record.vectors(&name("forces"), &forces);

@@ -280,7 +280,8 @@ fn the_order_inside_a_colour_changes_nothing() {
         turned.extend(contacts.rows[from..end].iter().rev().map(|r| scene.list[r.from as usize]));
         from = end;
     }
-    let turned = Scene { list: turned, mass: scene.mass.clone(), inertia: scene.inertia.clone(), v: scene.v.clone() };
+    let turned =
+        Scene { list: turned, mass: scene.mass.clone(), inertia: scene.inertia.clone(), v: scene.v.clone() };
     let (again, other, _) = turned.solved(&Limits { tolerance: 1e-6, ..TIGHT });
     assert_eq!(other.colours, contacts.colours);
     assert_eq!(bits(&v), bits(&again));
@@ -304,7 +305,8 @@ fn contacts_listed_twice_change_no_velocity() {
 fn kinetic_energy_changes_by_what_forces_do_at_mean_velocities() {
     let scene = scene(5, 60, 50, 0.4, false);
     let (v, contacts, _) = scene.solved(&TIGHT);
-    let kinetic = |v: &[Vec3]| v.iter().zip(&scene.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum::<f64>();
+    let kinetic =
+        |v: &[Vec3]| v.iter().zip(&scene.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum::<f64>();
     let work: f64 = contacts
         .list
         .iter()

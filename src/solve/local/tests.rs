@@ -65,7 +65,13 @@ fn the_exact_solver_never_fails() {
         let r = exact(&w, &b, mu);
         let left = residual(&w, &b, mu, &r);
         assert!(left <= 1e-10, "condition {condition}, mu {mu}: {left:e}");
-        statuses[if r.x == 0.0 { 0 } else if (w * r + b).norm() < 1e-9 { 1 } else { 2 }] += 1;
+        statuses[if r.x == 0.0 {
+            0
+        } else if (w * r + b).norm() < 1e-9 {
+            1
+        } else {
+            2
+        }] += 1;
     }
     assert!(statuses.iter().all(|&n| n > 100), "{statuses:?}");
 }
