@@ -17,12 +17,16 @@ use carom::model::forces::Forces;
 use carom::model::{Builder, Model};
 use nalgebra::{DMatrix, DVector};
 
+/// Slope of the potential at a place.
+type Slope<'a> = dyn FnMut(&DVector<f64>) -> DVector<f64> + 'a;
+/// g and its gradient, a column per constraint.
+type Constraint<'a> = dyn Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>) + 'a;
+
 /// A mechanical system with constraints.
 struct Rattle<'a> {
     mass: DVector<f64>,
-    slope: Box<dyn FnMut(&DVector<f64>) -> DVector<f64> + 'a>,
-    /// g and its gradient, a column per constraint.
-    constraint: Box<dyn Fn(&DVector<f64>) -> (DVector<f64>, DMatrix<f64>) + 'a>,
+    slope: Box<Slope<'a>>,
+    constraint: Box<Constraint<'a>>,
 }
 
 impl Rattle<'_> {

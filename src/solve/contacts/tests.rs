@@ -54,7 +54,7 @@ fn scene(seed: u64, nodes: usize, contacts: usize, mu: f64, held: bool) -> Scene
     let list = (0..contacts)
         .map(|_| {
             let mut picked = Vec::new();
-            let count = if dice.bits() % 3 == 0 { 1 } else { 4 };
+            let count = if dice.bits().is_multiple_of(3) { 1 } else { 4 };
             while picked.len() < count {
                 let k = (dice.bits() % nodes as u64) as u32;
                 if !picked.contains(&k) {
