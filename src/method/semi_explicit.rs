@@ -178,9 +178,9 @@ impl SemiExplicit {
         self.nodes.book(model, state, &done, ledger);
         (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
         self.put_in += (ledger.external - before).max(0.0);
-        // restitution below zero is what contact has lent
+        // What the scheme conserves is the energy without the lag; restitution below zero is what contact has lent.
         let there = ledger.initial + self.put_in + ledger.correction.abs() + (-ledger.restitution).max(0.0);
-        if ledger.total() > DIVERGED * there {
+        if ledger.total() - self.nodes.lag > DIVERGED * there {
             let error = self.diverged(model, state, ledger.total(), time[1]);
             return Err(self.back_to_start(state, error));
         }

@@ -2,9 +2,10 @@
 
 use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, foam, mass_centre, plane_body};
+use carom::element::bar2::Bar2;
 use carom::element::hex8::Hex8;
 use carom::element::quad4::Quad4;
-use carom::material::{BlatzKo, Lame, StVenantKirchhoff};
+use carom::material::{BlatzKo, Lame, Linear, StVenantKirchhoff};
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::{Mesh, shape};
@@ -178,6 +179,35 @@ fn two_bars_exchange_their_velocities_after_one_round_trip() {
     let layer = 0.5 / f64::from(cells);
     assert!((lost - layer).abs() < 0.1 * layer, "{lost} for {layer}");
     assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+}
+
+/// A free bar of equal elements has the highest frequency 2c/h, so steps up to h/c are stable: just below it the energy stays,
+/// just above it the run is stopped and told so. The estimate of elements is on the safe side.
+#[test]
+fn steps_just_below_the_limit_are_stable_and_just_above_are_not() {
+    let cells = 20;
+    let h = 1.0 / f64::from(cells);
+    let bar = || {
+        let mut builder = Builder::default();
+        let law = Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 };
+        let mesh = shape::Bar::new(1.0, cells).build().unwrap();
+        let index = builder.body(body::<Bar2, _>("bar", mesh, law, 1.0));
+        let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
+        builder.restrain(nodes, vec![Vec3::y(), Vec3::z()], None);
+        builder.build().unwrap()
+    };
+    assert!(bar().stable_step() <= h * (1.0 + 1e-12) && bar().stable_step() > 0.9 * h);
+    let thrown = |dt: f64| {
+        let model = bar();
+        let method = SemiExplicit::new(&model, StepRule::Fixed(dt), Options::default());
+        Run::with(model, method, |_, x| 1e-6 * (40.0 * x.x).sin() * Vec3::x())
+    };
+    let mut run = thrown(0.95 * h);
+    run.until(20_000.0 * h).unwrap();
+    assert!(run.ledger.total() < 3.0 * run.ledger.initial, "{} {}", run.ledger.total(), run.ledger.initial);
+    let error = thrown(1.05 * h).until(1000.0 * h).unwrap_err();
+    let StepError::TooLong { stable, .. } = error else { panic!("{error}") };
+    assert!(stable <= h * (1.0 + 1e-12) && stable > 0.9 * h, "{stable}");
 }
 
 /// A stack of cubes under its weight, damped: it comes to rest, stays where it is, and the floor carries it.

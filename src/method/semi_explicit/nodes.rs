@@ -44,8 +44,9 @@ struct Sums {
     correction: f64,
     impulse: Vec3,
     moment: Vec3,
-    /// `⅛M(Δt a)²` of the nodes in contact [J].
+    /// `⅛M(Δt a)²` of the nodes in contact, and of all [J].
     shift: f64,
+    lag: f64,
 }
 
 /// What belongs to one chunk of nodes.
@@ -82,6 +83,8 @@ pub struct Nodes {
     chunks: Vec<Chunk>,
     /// What stands in the books of the nodes in contact, see the header [J].
     shift: f64,
+    /// `⅛Σ M(Δt a)²` after the last step: of the energy that is measured, what no wave carries [J].
+    pub lag: f64,
 }
 
 impl Nodes {
@@ -112,6 +115,7 @@ impl Nodes {
             load_before: vec![Vec3::zeros(); loaded],
             chunks: (0..nodes.div_ceil(CHUNK)).map(chunk).collect(),
             shift: 0.0,
+            lag: 0.0,
         }
     }
 
@@ -206,6 +210,7 @@ impl Nodes {
                         chunk.support[held] += given;
                     }
                     sums.kinetic += 0.5 * m * middle.norm_squared();
+                    sums.lag += 0.5 * m * gain.norm_squared();
                     if done.impulse[k] != Vec3::zeros() {
                         sums.shift += 0.5 * m * gain.norm_squared();
                     }
@@ -215,8 +220,10 @@ impl Nodes {
         });
         ledger.kinetic = 0.0;
         let mut shift = 0.0;
+        self.lag = 0.0;
         for Chunk { sums, .. } in &self.chunks {
             shift += sums.shift;
+            self.lag += sums.lag;
             ledger.kinetic += sums.kinetic;
             ledger.external += sums.external;
             ledger.damping += sums.damping;
