@@ -35,7 +35,7 @@ use crate::model::record::{Record, RecordError};
 use rayon::prelude::*;
 
 /// Room around a box, as a share of the median size of targets: more of it makes lists longer and renews them less often.
-const ROOM: f64 = 0.25;
+const ROOM: f64 = 0.15;
 /// Nodes that one task looks for.
 const CHUNK: usize = 256;
 /// Stands for a face nobody remembers.
@@ -89,6 +89,9 @@ pub struct Collisions {
     until: u64,
     cap_squared: f64,
     found: Vec<u32>,
+    /// Where each soft body is, and whom it can meet, when boxes were made.
+    extents: Vec<Aabb>,
+    neighbours: Vec<Vec<u32>>,
     /// Of each task.
     hits: Vec<Vec<Hit>>,
     obstacles: Obstacles,
@@ -139,6 +142,8 @@ impl Collisions {
             meet,
             bodies,
             found: Vec::with_capacity(256),
+            extents: vec![Aabb::EMPTY; model.bodies.len()],
+            neighbours: vec![Vec::with_capacity(8); model.bodies.len()],
             hits: vec![Vec::with_capacity(CHUNK)],
             obstacles: Obstacles::new(model, &scene, size),
             pairs: Vec::with_capacity(16),
@@ -200,32 +205,60 @@ impl Collisions {
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
         self.until = if cap > 0.0 { now + clock.ticks_in(self.room / cap) } else { u64::MAX };
-        edges.refresh(self, &motion);
         let room = self.room;
         self.cells.set_margin(room);
+        self.extents.fill(Aabb::EMPTY);
         for (i, target) in self.targets.list.iter().enumerate() {
             let tight = target.reach(&motion);
+            let extent = &mut self.extents[target.body as usize];
+            extent.add(&tight.lo);
+            extent.add(&tight.hi);
             let grown = tight.grown(room);
             if !self.cells.stored(i as u32).is_some_and(|fat| holds(fat, &grown)) {
                 self.cells.insert_box(i as u32, grown.lo, grown.hi);
             }
         }
-        let Collisions { cells, contactors, rings, near, meet, bodies, found, targets, obstacles, .. } = self;
-        obstacles.place(hands.model, &self.scene, &motion);
-        near.renew(rings, |i, ids| {
-            let c = &contactors[i];
+        self.find_neighbours();
+        edges.refresh(self, &motion);
+        self.obstacles.place(hands.model, &self.scene, &motion);
+        let mut near = std::mem::take(&mut self.near);
+        let mut rings = std::mem::take(&mut self.rings);
+        let mut found = std::mem::take(&mut self.found);
+        near.renew(&mut rings, |i, ids| {
+            let c = &self.contactors[i];
             let y = motion.at(c.node);
-            let (lo, hi) = (y.add_scalar(-room), y.add_scalar(room));
-            cells.query_box(lo.as_ref(), hi.as_ref(), found);
-            ids.extend(found.iter().filter(|&&id| {
-                let target = &targets.list[id as usize];
-                meet[c.body as usize * *bodies + target.body as usize]
-                    && (target.body != c.body
-                        || !(target.nodes().contains(&c.node) || targets.is_around(c.node, id)))
-            }));
+            let around = Aabb { lo: y.into(), hi: y.into() }.grown(room);
+            if self.may_reach(c.body, &around) {
+                self.cells.query_box(&around.lo, &around.hi, &mut found);
+                ids.extend(found.iter().filter(|&&id| {
+                    let target = &self.targets.list[id as usize];
+                    let around = || target.nodes().contains(&c.node) || self.targets.is_around(c.node, id);
+                    self.may_meet(c.body, target.body) && (target.body != c.body || !around())
+                }));
+            }
             // who was inside somebody must look to forget it
-            c.known.0 != NOTHING || obstacles.may_touch(&y, room)
+            c.known.0 != NOTHING || self.obstacles.may_touch(&y, room, &mut found)
         });
+        (self.near, self.rings, self.found) = (near, rings, found);
+    }
+
+    /// Bodies that can meet before boxes are made anew.
+    fn find_neighbours(&mut self) {
+        self.neighbours.iter_mut().for_each(Vec::clear);
+        for a in 0..self.extents.len() {
+            let grown = self.extents[a].grown(2.0 * self.room);
+            for b in 0..self.extents.len() {
+                if self.may_meet(a as u32, b as u32) && meets(&grown, &self.extents[b]) {
+                    self.neighbours[a].push(b as u32);
+                }
+            }
+        }
+    }
+
+    /// Can something of a body, inside this box until boxes are made anew, meet another body?
+    pub fn may_reach(&self, body: u32, around: &Aabb) -> bool {
+        let mut others = self.neighbours[body as usize].iter();
+        others.any(|&b| meets(around, &self.extents[b as usize].grown(self.room)))
     }
 
     /// Somebody has got this fast.
@@ -409,6 +442,10 @@ impl Collisions {
     }
 }
 
+fn meets(a: &Aabb, b: &Aabb) -> bool {
+    (0..3).all(|k| a.lo[k] <= b.hi[k] && b.lo[k] <= a.hi[k])
+}
+
 /// Is a box inside a stored one?
 pub fn holds(fat: &Aabb, grown: &Aabb) -> bool {
     (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
@@ -440,7 +477,7 @@ fn contactor(
     let body = scene.node_body[n];
     let of = model.bodies.get(body as usize)?;
     let longest = match step_rule {
-        ContactStep::Local(share) => share * around.local[n],
+        ContactStep::Local(share) | ContactStep::Rhythm(share) => share * around.local[n],
         ContactStep::Smallest(share) => share * around.smallest,
         ContactStep::Adaptive { longest: Longest::Local(times), .. } => times * around.local[n],
         ContactStep::Adaptive { longest: Longest::Average(times), .. } => times * around.average,
@@ -455,7 +492,7 @@ fn contactor(
     };
     let step = (longest / tick * (1.0 + 1e-9)).floor().clamp(1.0, 1e15) as u64;
     let step = match around.kicks[n] {
-        Some(kick) if matches!(step_rule, ContactStep::Local(_)) => in_rhythm(step, kick),
+        Some(kick) if matches!(step_rule, ContactStep::Rhythm(_)) => in_rhythm(step, kick),
         _ => step,
     };
     Some(Contactor { node, body, step, travel, known: (NOTHING, 0), window: u64::MAX })

@@ -119,6 +119,9 @@ impl Edges {
         near.renew(rings, |i, ids| {
             let mine = &list[i];
             let around = box_of(mine.nodes, motion).grown(*room);
+            if !collisions.may_reach(mine.body, &around) {
+                return false;
+            }
             cells.query_box(&around.lo, &around.hi, found);
             ids.extend(found.iter().filter(|&&id| {
                 let other = &list[id as usize];

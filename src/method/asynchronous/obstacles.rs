@@ -95,7 +95,7 @@ impl Obstacles {
     }
 
     /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
-    pub fn may_touch(&mut self, y: &Vec3, room: f64) -> bool {
+    pub fn may_touch(&self, y: &Vec3, room: f64, found: &mut Vec<u32>) -> bool {
         if self.moving {
             return !self.is_empty();
         }
@@ -106,11 +106,12 @@ impl Obstacles {
         if self.planes.iter().any(near) {
             return true;
         }
-        let (lo, hi) = (y.add_scalar(-room), y.add_scalar(room));
-        if !self.facets.is_empty() {
-            self.cells.query_box(lo.as_ref(), hi.as_ref(), &mut self.found);
+        if self.facets.is_empty() {
+            return false;
         }
-        !self.found.is_empty()
+        let (lo, hi) = (y.add_scalar(-room), y.add_scalar(room));
+        self.cells.query_box(lo.as_ref(), hi.as_ref(), found);
+        !found.is_empty()
     }
 
     /// Contacts of a node at `y`, handed to `visit` with the obstacle's body; the node is point zero of the pair.

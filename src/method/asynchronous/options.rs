@@ -30,6 +30,9 @@ pub enum ContactVelocity {
 pub enum ContactStep {
     /// This share of the shortest critical step around the node.
     Local(f64),
+    /// The longest step up to that which fits the kicks around the node: their intervals end when it looks, so that fewer
+    /// forces have to be found for its velocity, at the price of more looks.
+    Rhythm(f64),
     /// This share of the shortest step of all elements, for all nodes.
     Smallest(f64),
     /// As long as it takes to travel the share `travel` of the node's own size, but at most `longest`.
