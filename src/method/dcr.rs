@@ -34,13 +34,12 @@ mod guard;
 
 use super::newmark::{EARLY, Newmark, StepRule, Touched};
 use super::response::Projection;
-use super::{Method, Reached, StepError};
+use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use collisions::Collisions;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// Where in the step contact is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -270,21 +269,6 @@ impl Dcr {
     /// Deepest overlap this method looks for [m].
     pub fn deepest(&self) -> f64 {
         self.collisions.deepest()
-    }
-}
-
-/// Wall time since the last look.
-struct Watch(Instant);
-
-impl Watch {
-    fn start() -> Watch {
-        Watch(Instant::now())
-    }
-
-    fn add(&mut self, to: &mut f64) {
-        let now = Instant::now();
-        *to += (now - self.0).as_secs_f64();
-        self.0 = now;
     }
 }
 

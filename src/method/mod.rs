@@ -22,6 +22,7 @@ use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// How `advance` came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,4 +116,19 @@ pub trait Method: Send {
     /// Puts the method's own memory into named arrays, and takes it back bit for bit.
     fn save(&self, record: &mut Record);
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError>;
+}
+
+/// Wall time since the last look.
+struct Watch(Instant);
+
+impl Watch {
+    fn start() -> Watch {
+        Watch(Instant::now())
+    }
+
+    fn add(&mut self, to: &mut f64) {
+        let now = Instant::now();
+        *to += (now - self.0).as_secs_f64();
+        self.0 = now;
+    }
 }

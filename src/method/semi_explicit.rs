@@ -26,7 +26,7 @@ pub(super) mod pace;
 pub(super) mod touches;
 
 use super::newmark::{EARLY, StepRule};
-use super::{Method, Reached, StepError};
+use super::{Method, Reached, StepError, Watch};
 use crate::contact::search::Pass;
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
@@ -36,7 +36,6 @@ use crate::solve::contacts::{Contact, Report};
 use nodes::{Done, Nodes};
 use pace::Pace;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 use touches::Touches;
 
 /// When a contact acts.
@@ -246,21 +245,6 @@ impl SemiExplicit {
             stable,
             what: format!("energy has grown to {total:.3e} J out of nothing"),
         }
-    }
-}
-
-/// Wall time since the last look.
-struct Watch(Instant);
-
-impl Watch {
-    fn start() -> Watch {
-        Watch(Instant::now())
-    }
-
-    fn add(&mut self, to: &mut f64) {
-        let now = Instant::now();
-        *to += (now - self.0).as_secs_f64();
-        self.0 = now;
     }
 }
 

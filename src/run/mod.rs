@@ -166,7 +166,9 @@ impl Times {
 
     /// Everything up to `time` has been seen.
     pub fn seen(&mut self, time: f64, dt: f64) {
-        while self.next() <= time + EARLY * dt {
+        let reached = time + EARLY * dt;
+        // a step without bound must not keep us here
+        while reached.is_finite() && self.next() <= reached {
             self.next += 1;
         }
     }

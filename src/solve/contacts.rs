@@ -325,6 +325,8 @@ pub struct Contacts {
     /// Ends of colours among the rows, island after island.
     colours: Vec<usize>,
     islands: Vec<Island>,
+    /// `w|r|²` of the mean contact of the last solve: what counts as a force beside the tolerance of forces.
+    pub typical: f64,
 }
 
 impl Contacts {
@@ -335,7 +337,7 @@ impl Contacts {
         self.prepare(inertia, dt);
         let threads = rayon::current_num_threads() > 1;
         let Contacts { islands, rows, blocks, colours, v: shared, .. } = self;
-        let ask = Ask { blocks, colours, v: shared, limits, threads };
+        let ask = Ask { blocks, colours, v: shared, limits, threads, typical: self.typical };
         ask.islands(islands, rows);
 
         for row in &self.rows {
@@ -350,7 +352,7 @@ impl Contacts {
         self.report()
     }
 
-    fn report(&self) -> Report {
+    fn report(&mut self) -> Report {
         let mut report =
             Report { contacts: self.rows.len(), islands: self.islands.len(), ..Report::default() };
         let (mut errors, mut updates) = (Errors::default(), 0.0);
@@ -363,6 +365,7 @@ impl Contacts {
             errors.add(&island.errors);
         }
         report.sweeps_mean = updates / self.rows.len().max(1) as f64;
+        self.typical = errors.size / self.rows.len().max(1) as f64;
         report.natural = errors.natural();
         report.bipotential = errors.power;
         report
@@ -586,6 +589,7 @@ struct Ask<'a> {
     v: &'a [Shared],
     limits: &'a Limits,
     threads: bool,
+    typical: f64,
 }
 
 impl Ask<'_> {
@@ -617,7 +621,12 @@ impl Ask<'_> {
             if island.change <= limit {
                 island.finished = match self.limits.natural {
                     None => true,
-                    Some(most) => self.errors(rows).natural() <= most,
+                    Some(most) => {
+                        // an island that hardly presses is no matter; half of the error to either measure
+                        let errors = self.errors(rows);
+                        let size = errors.size.max(self.typical * rows.len() as f64);
+                        errors.off <= 0.5 * most * most * size
+                    }
                 };
                 if island.finished {
                     break;

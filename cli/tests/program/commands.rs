@@ -49,6 +49,26 @@ fn a_run_says_how_it_went_and_where_to_look() {
     assert_eq!((code(&output), stdout(&output), stderr(&output)), (0, String::new(), String::new()));
 }
 
+/// Everything the page shows is there, and the run it was made from can be looked at like any other.
+#[test]
+fn a_report_shows_what_it_has_written() {
+    let scratch = Scratch::new("report");
+    let out = scratch.path("report");
+    let asked = ["reproduce", "two-hexes", "ringing-bar", "--quick", "--out", out.to_str().unwrap()];
+    let output = carom(asked);
+    assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(stdout(&output).contains("index.html") && page.contains("passed") && !page.contains("FAIL"));
+    let shown: Vec<&str> = page.split("<img src=\"").skip(1).map(|s| s.split('"').next().unwrap()).collect();
+    for file in ["two-hexes/picture.png", "two-hexes/plots/energy.svg", "ringing-bar/plots/energies.svg"] {
+        assert!(shown.contains(&file), "{shown:?}");
+    }
+    for file in shown {
+        assert!(std::fs::metadata(out.join(file)).unwrap().len() > 500, "{file}");
+    }
+    assert_eq!(code(&carom(["render", out.join("two-hexes").to_str().unwrap()])), 0);
+}
+
 #[test]
 fn the_default_folder_is_named_after_the_deck() {
     let scratch = Scratch::new("names");

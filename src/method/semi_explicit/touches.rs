@@ -562,7 +562,10 @@ impl Touches {
         let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
         record.vectors(&name("forces"), &forces);
         let Halves { normal, friction, outer } = self.halves;
-        record.numbers(&name("halves"), &[normal, friction, outer, self.speed, self.depth]);
+        record.numbers(
+            &name("halves"),
+            &[normal, friction, outer, self.speed, self.depth, self.contacts.typical],
+        );
         record.counts(&name("unfinished"), &[self.unfinished]);
     }
 
@@ -584,10 +587,10 @@ impl Touches {
             force,
         });
         self.kept = kept.collect();
-        let mut halves = [0.0; 5];
+        let mut halves = [0.0; 6];
         record.read_numbers(&name("halves"), &mut halves)?;
         self.halves = Halves { normal: halves[0], friction: halves[1], outer: halves[2] };
-        (self.speed, self.depth) = (halves[3], halves[4]);
+        (self.speed, self.depth, self.contacts.typical) = (halves[3], halves[4], halves[5]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }
