@@ -18,6 +18,7 @@
 //! | `clock`       | time as a whole number of ticks                               |
 //! | `queue`       | what happens next                                             |
 //! | `steps`       | how long each element may wait                                |
+//! | `leads`       | supports that are led                                         |
 //! | `fixed`       | masses, supports and bodies of nodes                          |
 //! | `group`       | potentials that are kicked together                           |
 //! | `groups`      | all of them                                                   |
@@ -27,6 +28,7 @@
 //! | `targets`     | which element a node is in, and through which face it came    |
 //! | `edges`       | edges that have crossed                                       |
 //! | `obstacles`   | nodes behind rigid surfaces                                   |
+//! | `contactors`  | nodes that look, and how often                                |
 //! | `collisions`  | collision kicks                                               |
 //! | `impulses`    | impulses of contact and their books                           |
 //! | `simultaneous`| all contacts of one instant at once, to compare with          |
@@ -43,12 +45,14 @@
 
 mod clock;
 mod collisions;
+mod contactors;
 mod edges;
 mod fixed;
 mod group;
 mod groups;
 mod impulses;
 mod instant;
+mod leads;
 mod obstacles;
 mod options;
 mod queue;
@@ -64,19 +68,19 @@ pub use steps::Steps;
 pub use synchronised::Phase;
 
 use super::{Method, Reached, StepError};
-use crate::element::Block;
 use crate::math::Vec3;
 use crate::model::forces::Forces;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
-use collisions::{Around, Collisions};
+use collisions::Collisions;
+use contactors::Around;
 use edges::Edges;
 use group::Sums;
 use groups::Groups;
 use impulses::Hands;
+use leads::Lead;
 use queue::{Event, Kind, Queue, key, kind_and_id};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use synchronised::{Synchronised, When};
@@ -100,14 +104,6 @@ pub struct Counters {
     pub collision_kicks: u64,
     /// Times a node was found deeper in an element than half of it and was let go: steps of contact are too long.
     pub too_deep: u64,
-}
-
-/// Led nodes that take up their next velocity at the same ticks.
-struct Lead {
-    step: u64,
-    next: u64,
-    /// Places among the held nodes.
-    held: Vec<u32>,
 }
 
 pub struct Asynchronous {
@@ -135,18 +131,12 @@ impl Asynchronous {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, options: Options) -> Asynchronous {
         let critical = steps::critical(model);
-        let moves = movable(model);
+        let moves = steps::movable(model);
         let (tick, chosen) = steps::choose(&critical, &moves, options.safety, options.steps);
         let mut groups = Groups::new(model, &chosen);
-        let (local, average) = around(model, &critical, &moves);
+        let (local, average) = steps::around(model, &critical, &moves);
         let clock = Clock { begin: 0.0, tick };
-        let mut by_step: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        for (i, held) in model.restraints.held.iter().enumerate().filter(|h| !h.1.led.is_empty()) {
-            if let Some(step) = groups.shortest_step(held.node as usize) {
-                by_step.entry(step).or_default().push(i as u32);
-            }
-        }
-        let leads = by_step.into_iter().map(|(step, held)| Lead { step, next: 0, held }).collect();
+        let leads = leads::all(model, &groups);
         let (mut count, mut sum, mut ends) = (0, 0, (u64::MAX, 1));
         for group in groups.list.iter().filter(|g| !g.is_load()) {
             count += group.potentials;
@@ -261,32 +251,6 @@ impl Asynchronous {
         group.next = tick + group.step;
         ledger.phases.force += begin.elapsed().as_secs_f64();
         Ok(group.next)
-    }
-
-    /// Held directions of led nodes: on the way to where they are led by the next time.
-    fn lead(&mut self, i: usize, tick: u64, model: &Model, state: &mut State) -> u64 {
-        let lead = &mut self.leads[i];
-        let next = tick + lead.step;
-        let (time, h) = (self.clock.time(next), self.clock.between(tick, next));
-        for &held in &lead.held {
-            let support = &model.restraints.held[held as usize];
-            let (n, m) = (support.node as usize, model.mass[support.node as usize]);
-            state.x[n] += self.clock.between(self.tau[n], tick) * state.v[n];
-            self.tau[n] = tick;
-            let goal = model.reference[n] + model.restraints.displacement(support, time);
-            let way = goal - state.x[n];
-            let before = state.v[n];
-            state.v[n] = support.free * before + (way - support.free * way) / h;
-            let impulse = m * (state.v[n] - before);
-            let sums = &mut self.sums;
-            sums.external += 0.5 * impulse.dot(&(state.v[n] + before));
-            sums.impulse += impulse;
-            sums.moment += state.x[n].cross(&impulse);
-            self.groups.support[held as usize] += impulse;
-            self.collisions.notice_speed(state.v[n].norm_squared(), tick);
-        }
-        lead.next = next;
-        next
     }
 
     /// Which element failed, in words.
@@ -430,41 +394,6 @@ impl Asynchronous {
             self.kicks.replace_first((next, event));
         }
     }
-}
-
-/// Shortest critical step around each node, and the average of all potentials that move [s].
-fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec<f64>, f64) {
-    let mut local = vec![f64::INFINITY; model.reference.len()];
-    let (mut sum, mut count) = (0.0, 0);
-    for (b, block) in model.blocks.iter().enumerate() {
-        for (p, (&step, &moves)) in critical[b].iter().zip(&moves[b]).enumerate() {
-            block.mass_shares(p, &model.reference, &mut |n, _| {
-                local[n as usize] = local[n as usize].min(step);
-            });
-            if moves {
-                (sum, count) = (sum + step, count + 1);
-            }
-        }
-    }
-    (local, if count > 0 { sum / f64::from(count) } else { 1.0 })
-}
-
-/// Which potentials have a node that is not fixed.
-fn movable(model: &Model) -> Vec<Vec<bool>> {
-    let mut fixed = vec![false; model.reference.len()];
-    for held in &model.restraints.held {
-        fixed[held.node as usize] = held.led.is_empty() && held.free.iter().all(|x| *x == 0.0);
-    }
-    let of_block = |block: &dyn Block| {
-        (0..block.potentials())
-            .map(|p| {
-                let mut moves = false;
-                block.mass_shares(p, &model.reference, &mut |n, _| moves |= !fixed[n as usize]);
-                moves
-            })
-            .collect()
-    };
-    model.blocks.iter().map(|block| of_block(block.as_ref())).collect()
 }
 
 impl Method for Asynchronous {

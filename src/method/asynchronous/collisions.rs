@@ -16,10 +16,11 @@
 //! before has left. Who is inside whom is a matter of positions, which no impulse changes at its own instant: that part
 //! is done beforehand, by all threads.
 
+use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::Edges;
 use super::impulses::{Hands, Impulses, Local, Motion};
 use super::obstacles::Obstacles;
-use super::options::{ContactStep, ContactVelocity, Longest, Options};
+use super::options::{ContactVelocity, Options};
 use super::rings::{Near, Ring, rings};
 use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
@@ -38,23 +39,6 @@ use rayon::prelude::*;
 const ROOM: f64 = 0.15;
 /// Nodes that one task looks for.
 const CHUNK: usize = 256;
-/// Stands for a face nobody remembers.
-const NOTHING: u32 = u32::MAX;
-
-/// A surface node on its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Contactor {
-    pub node: u32,
-    pub body: u32,
-    /// Its step, or the longest if it follows its speed [ticks].
-    pub step: u64,
-    /// Share of its size it may travel [m]; zero if its step does not follow its speed.
-    travel: f64,
-    /// Target and side it was in when it last looked.
-    known: (u32, u8),
-    /// Window in which it last carried an impulse.
-    window: u64,
-}
 
 /// A node in a target.
 #[derive(Clone, Copy)]
@@ -98,18 +82,6 @@ pub struct Collisions {
     pairs: Vec<(u32, Pair)>,
     pub impulses: Impulses,
     pub window: Window,
-}
-
-/// What steps of contact are made of [s].
-pub struct Around<'a> {
-    /// Shortest critical step around each node.
-    pub local: &'a [f64],
-    /// Of all moving elements.
-    pub average: f64,
-    /// Shortest step in use.
-    pub smallest: f64,
-    /// Of each node: time between the kicks that come most often [ticks], where steps fit each other.
-    pub kicks: &'a [Option<u64>],
 }
 
 impl Collisions {
@@ -451,53 +423,6 @@ pub fn holds(fat: &Aabb, grown: &Aabb) -> bool {
     (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
 }
 
-/// The longest step up to `step` that is a multiple of the time between kicks, or a half, a quarter … of it: the intervals
-/// of these kicks end when the node looks, or a kick has just come, and no force has to be found for it.
-fn in_rhythm(step: u64, kick: u64) -> u64 {
-    if step >= kick {
-        return step - step % kick;
-    }
-    let mut part = kick;
-    while part > step && part.is_multiple_of(2) {
-        part /= 2;
-    }
-    if part <= step { part } else { step }
-}
-
-/// A surface node and its step; none for nodes of obstacles.
-fn contactor(
-    node: u32,
-    model: &Model,
-    scene: &Scene,
-    step_rule: ContactStep,
-    around: &Around,
-    tick: f64,
-) -> Option<Contactor> {
-    let n = node as usize;
-    let body = scene.node_body[n];
-    let of = model.bodies.get(body as usize)?;
-    let longest = match step_rule {
-        ContactStep::Local(share) | ContactStep::Rhythm(share) => share * around.local[n],
-        ContactStep::Smallest(share) => share * around.smallest,
-        ContactStep::Adaptive { longest: Longest::Local(times), .. } => times * around.local[n],
-        ContactStep::Adaptive { longest: Longest::Average(times), .. } => times * around.average,
-    };
-    let travel = match step_rule {
-        ContactStep::Adaptive { travel, .. } => {
-            let density = model.blocks[of.blocks.start].density();
-            let volume = model.mass[n] / density / of.section;
-            travel * volume.powf(1.0 / of.mesh.dimension().max(1) as f64)
-        }
-        _ => 0.0,
-    };
-    let step = (longest / tick * (1.0 + 1e-9)).floor().clamp(1.0, 1e15) as u64;
-    let step = match around.kicks[n] {
-        Some(kick) if matches!(step_rule, ContactStep::Rhythm(_)) => in_rhythm(step, kick),
-        _ => step,
-    };
-    Some(Contactor { node, body, step, travel, known: (NOTHING, 0), window: u64::MAX })
-}
-
 /// A node in an element, points counted from zero, the node first.
 fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64) -> Pair {
     let w = weights;
@@ -512,115 +437,4 @@ fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::element::Block;
-    use crate::element::hex8::Hex8;
-    use crate::element::solid::{Solid, SolidOptions};
-    use crate::material::{Lame, StVenantKirchhoff};
-    use crate::mesh::shape;
-    use crate::method::asynchronous::clock::Clock;
-    use crate::method::asynchronous::groups::Groups;
-    use crate::method::asynchronous::synchronised::{Phase, When};
-    use crate::model::{BodySpec, Builder, Table};
-
-    fn random(seed: &mut u64) -> f64 {
-        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    }
-
-    fn two_boxes() -> Model {
-        let mut builder = Builder::default();
-        for (name, at, cells) in [("a", Vec3::zeros(), [4, 3, 5]), ("b", Vec3::new(0.8, 0.1, 0.2), [3, 4, 2])]
-        {
-            let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
-            mesh.nodes.iter_mut().for_each(|p| *p += at);
-            let make = |connectivity: Vec<u32>, reference: &[Vec3]| {
-                let law = StVenantKirchhoff { lame: Lame { lambda: 1.0, mu: 1.0 }, density: 1.0 };
-                let options = SolidOptions::default();
-                Box::new(Solid::<Hex8, _>::new(law, connectivity, reference, &options)) as Box<dyn Block>
-            };
-            builder.body(BodySpec {
-                name: name.into(),
-                mesh,
-                blocks: vec![Box::new(make)],
-                section: 1.0,
-                gravity: Vec3::zeros(),
-                gravity_table: Table::default(),
-                damping: 0.0,
-            });
-        }
-        builder.build().unwrap()
-    }
-
-    #[test]
-    fn looks_fit_kicks_or_parts_of_them() {
-        assert_eq!(
-            [1024, 1500, 2048, 3071, 1023, 512, 300].map(|s| in_rhythm(s, 1024)),
-            [1024, 1024, 2048, 2048, 512, 512, 256]
-        );
-        assert_eq!(in_rhythm(2, 3), 2);
-    }
-
-    /// Two boxes that overlap, every node on a way of its own that changes now and then: who is in whom by the lists is who
-    /// is in whom when everybody is asked, however long ago the lists were made.
-    #[test]
-    fn lists_of_candidates_miss_nobody() {
-        let model = two_boxes();
-        let clock = Clock { begin: 0.0, tick: 1e-3 };
-        let local = vec![1e-2; model.reference.len()];
-        let kicks = vec![None; local.len()];
-        let around = Around { local: &local, average: 1e-2, smallest: 1e-2, kicks: &kicks };
-        let mut collisions = Collisions::new(&model, &Options::default(), &around, clock.tick);
-        let still: Vec<Vec<Option<u64>>> = model.blocks.iter().map(|b| vec![None; b.potentials()]).collect();
-        let mut groups = Groups::new(&model, &still);
-        let mut state = model.rest();
-        let mut tau = vec![0; state.x.len()];
-        let (mut seed, mut tick, mut found, mut renewed) = (12, 0, 0, 0);
-        let mut edges = Edges::none();
-        for round in 0..400 {
-            tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
-            if round % 3 == 0 {
-                for n in 0..state.x.len() {
-                    if random(&mut seed) > 0.2 {
-                        state.x[n] += clock.between(tau[n], tick) * state.v[n];
-                        tau[n] = tick;
-                        // towards where it was at first, and about
-                        let noise = Vec3::new(random(&mut seed), random(&mut seed), random(&mut seed));
-                        state.v[n] = 2.0 * (model.reference[n] - state.x[n]) + 1.2 * noise;
-                        collisions.notice_speed(state.v[n].norm_squared(), tick);
-                    }
-                }
-            }
-            let when = When { tick, phase: Phase::Centred, clock };
-            let hands = Hands { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
-            if collisions.is_due(tick) {
-                collisions.refresh(&mut edges, &hands);
-                renewed += 1;
-            }
-            let motion = hands.motion();
-            for ring in 0..collisions.rings.len() {
-                let mut hits = Vec::new();
-                let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
-                let listed: Vec<(u32, u32)> =
-                    hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
-                let mut asked = Vec::new();
-                for i in collisions.rings[ring].members.clone() {
-                    let c = collisions.contactors[i as usize];
-                    for (t, target) in collisions.targets.list.iter().enumerate() {
-                        let y = motion.at(c.node);
-                        let normal = || collisions.targets.node_normal(&collisions.scene, c.node, &motion);
-                        if target.body != c.body
-                            && collisions.targets.find(target, &y, normal, None, &model, &motion).is_some()
-                        {
-                            asked.push((i, t as u32));
-                        }
-                    }
-                }
-                assert_eq!(listed, asked);
-                found += listed.len();
-            }
-        }
-        assert!(found > 1000 && renewed < 300, "{found} {renewed}");
-    }
-}
+mod tests;

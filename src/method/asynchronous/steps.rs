@@ -116,6 +116,41 @@ pub fn choose(
     (tick, critical.iter().zip(moves).map(of_block).collect())
 }
 
+/// Shortest critical step around each node, and the average of all potentials that move [s].
+pub fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec<f64>, f64) {
+    let mut local = vec![f64::INFINITY; model.reference.len()];
+    let (mut sum, mut count) = (0.0, 0);
+    for (b, block) in model.blocks.iter().enumerate() {
+        for (p, (&step, &moves)) in critical[b].iter().zip(&moves[b]).enumerate() {
+            block.mass_shares(p, &model.reference, &mut |n, _| {
+                local[n as usize] = local[n as usize].min(step);
+            });
+            if moves {
+                (sum, count) = (sum + step, count + 1);
+            }
+        }
+    }
+    (local, if count > 0 { sum / f64::from(count) } else { 1.0 })
+}
+
+/// Which potentials have a node that is not fixed.
+pub fn movable(model: &Model) -> Vec<Vec<bool>> {
+    let mut fixed = vec![false; model.reference.len()];
+    for held in &model.restraints.held {
+        fixed[held.node as usize] = held.led.is_empty() && held.free.iter().all(|x| *x == 0.0);
+    }
+    let of_block = |block: &dyn Block| {
+        (0..block.potentials())
+            .map(|p| {
+                let mut moves = false;
+                block.mass_shares(p, &model.reference, &mut |n, _| moves |= !fixed[n as usize]);
+                moves
+            })
+            .collect()
+    };
+    model.blocks.iter().map(|block| of_block(block.as_ref())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,100 @@
+use super::*;
+use crate::element::Block;
+use crate::element::hex8::Hex8;
+use crate::element::solid::{Solid, SolidOptions};
+use crate::material::{Lame, StVenantKirchhoff};
+use crate::mesh::shape;
+use crate::method::asynchronous::clock::Clock;
+use crate::method::asynchronous::groups::Groups;
+use crate::method::asynchronous::synchronised::{Phase, When};
+use crate::model::{BodySpec, Builder, Table};
+
+fn random(seed: &mut u64) -> f64 {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+}
+
+fn two_boxes() -> Model {
+    let mut builder = Builder::default();
+    for (name, at, cells) in [("a", Vec3::zeros(), [4, 3, 5]), ("b", Vec3::new(0.8, 0.1, 0.2), [3, 4, 2])] {
+        let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
+        mesh.nodes.iter_mut().for_each(|p| *p += at);
+        let make = |connectivity: Vec<u32>, reference: &[Vec3]| {
+            let law = StVenantKirchhoff { lame: Lame { lambda: 1.0, mu: 1.0 }, density: 1.0 };
+            let options = SolidOptions::default();
+            Box::new(Solid::<Hex8, _>::new(law, connectivity, reference, &options)) as Box<dyn Block>
+        };
+        builder.body(BodySpec {
+            name: name.into(),
+            mesh,
+            blocks: vec![Box::new(make)],
+            section: 1.0,
+            gravity: Vec3::zeros(),
+            gravity_table: Table::default(),
+            damping: 0.0,
+        });
+    }
+    builder.build().unwrap()
+}
+
+/// Two boxes that overlap, every node on a way of its own that changes now and then: who is in whom by the lists is who
+/// is in whom when everybody is asked, however long ago the lists were made.
+#[test]
+fn lists_of_candidates_miss_nobody() {
+    let model = two_boxes();
+    let clock = Clock { begin: 0.0, tick: 1e-3 };
+    let local = vec![1e-2; model.reference.len()];
+    let kicks = vec![None; local.len()];
+    let around = Around { local: &local, average: 1e-2, smallest: 1e-2, kicks: &kicks };
+    let mut collisions = Collisions::new(&model, &Options::default(), &around, clock.tick);
+    let still: Vec<Vec<Option<u64>>> = model.blocks.iter().map(|b| vec![None; b.potentials()]).collect();
+    let mut groups = Groups::new(&model, &still);
+    let mut state = model.rest();
+    let mut tau = vec![0; state.x.len()];
+    let (mut seed, mut tick, mut found, mut renewed) = (12, 0, 0, 0);
+    let mut edges = Edges::none();
+    for round in 0..400 {
+        tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
+        if round % 3 == 0 {
+            for n in 0..state.x.len() {
+                if random(&mut seed) > 0.2 {
+                    state.x[n] += clock.between(tau[n], tick) * state.v[n];
+                    tau[n] = tick;
+                    // towards where it was at first, and about
+                    let noise = Vec3::new(random(&mut seed), random(&mut seed), random(&mut seed));
+                    state.v[n] = 2.0 * (model.reference[n] - state.x[n]) + 1.2 * noise;
+                    collisions.notice_speed(state.v[n].norm_squared(), tick);
+                }
+            }
+        }
+        let when = When { tick, phase: Phase::Centred, clock };
+        let hands = Hands { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
+        if collisions.is_due(tick) {
+            collisions.refresh(&mut edges, &hands);
+            renewed += 1;
+        }
+        let motion = hands.motion();
+        for ring in 0..collisions.rings.len() {
+            let mut hits = Vec::new();
+            let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
+            let listed: Vec<(u32, u32)> =
+                hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
+            let mut asked = Vec::new();
+            for i in collisions.rings[ring].members.clone() {
+                let c = collisions.contactors[i as usize];
+                for (t, target) in collisions.targets.list.iter().enumerate() {
+                    let y = motion.at(c.node);
+                    let normal = || collisions.targets.node_normal(&collisions.scene, c.node, &motion);
+                    if target.body != c.body
+                        && collisions.targets.find(target, &y, normal, None, &model, &motion).is_some()
+                    {
+                        asked.push((i, t as u32));
+                    }
+                }
+            }
+            assert_eq!(listed, asked);
+            found += listed.len();
+        }
+    }
+    assert!(found > 1000 && renewed < 300, "{found} {renewed}");
+}
