@@ -67,7 +67,9 @@ fn scene(seed: u64, nodes: usize, contacts: usize, mu: f64, held: bool) -> Scene
             let mut contact = Contact::new(&points, dice.vector().normalize());
             contact.mu = mu;
             if count == 1 {
-                contact.outer = 0.3 * dice.vector();
+                // along what a node cannot follow, sliding would be no matter of forces
+                let k = picked[0] as usize;
+                contact.outer = 0.3 * mass[k] * (inertia.of(k) * dice.vector());
             }
             contact.shift = dice.between(0.02, 0.2) - contact.normal.dot(&contact.velocity(&free));
             contact
