@@ -588,8 +588,9 @@ mod tests {
     fn boxes(n: usize, seed: u64, size: f32) -> Vec<Box32> {
         (0..n as u64)
             .map(|i| {
-                let lo = [0, 1, 2, 3].map(|k| hash(seed + 17 * i + k));
-                Box32 { lo, hi: lo.map(|v| v + size * hash(seed + 17 * i + 9)) }
+                let [a, b, c] = [0, 1, 2].map(|k| hash(seed + 17 * i + k));
+                let edge = size * hash(seed + 17 * i + 9);
+                Box32 { lo: [a, b, c, 0.0], hi: [a + edge, b + edge, c + edge, 0.0] }
             })
             .collect()
     }

@@ -51,6 +51,8 @@ pub(super) struct StepPass<'a, E, M> {
     pub patches: &'a Patches,
     pub steps: &'a Steps,
     pub patch: usize,
+    /// Number of the block's first element in the patches.
+    pub first: usize,
     pub records: &'a [Record],
     pub old: &'a [f64],
     pub element: PhantomData<E>,
@@ -78,7 +80,10 @@ impl<E: Element, M: Material> OnLanes for StepPass<'_, E, M> {
         let range = self.patches.range(self.patch);
         let elements = &self.patches.elements()[range.clone()];
         if M::SMALL_STRAIN {
-            return elements.iter().map(|&e| self.steps.whole[e as usize]).fold(f64::INFINITY, f64::min);
+            return elements
+                .iter()
+                .map(|&e| self.steps.whole[e as usize - self.first])
+                .fold(f64::INFINITY, f64::min);
         }
         let (nodes, width, per_element) = (E::KIND.nodes(), L::WIDTH, E::POINTS * M::STATE);
         let local = self.patches.local(self.patch);
@@ -99,7 +104,7 @@ impl<E: Element, M: Material> OnLanes for StepPass<'_, E, M> {
             found.tension.store(&mut columns[3]);
             found.modulus.store(&mut columns[4]);
             for (l, &e) in elements[first..first + valid].iter().enumerate() {
-                smallest = smallest.min(self.step(e as usize, columns.map(|column| column[l])));
+                smallest = smallest.min(self.step(e as usize - self.first, columns.map(|column| column[l])));
             }
         }
         smallest

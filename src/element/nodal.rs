@@ -108,13 +108,14 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
         assert!(M::STATE == 0, "a law that keeps numbers needs a point of its own for them");
         let share = Share { law: soft.clone(), factor: alpha, density: CELLS_MASS * law.density() };
         let options = SolidOptions::default();
-        let cells = Solid::new(share, connectivity.clone(), reference, &options);
+        let mut cells = Solid::new(share, connectivity.clone(), reference, &options);
         let whole = Solid::new(law.clone(), connectivity.clone(), reference, &options);
         let stencils = stencils(E::KIND, &connectivity, reference, law.density());
         let (hard, part) = (law.lame(), soft.lame());
         let lame = Lame { lambda: hard.lambda - alpha * part.lambda, mu: hard.mu - alpha * part.mu };
         let mut steps: Vec<f64> =
             stencils.values().map(|s| 2.0 / frequency_squared(s.volume, &s.members, lame).sqrt()).collect();
+        cells.first = steps.len();
         steps.extend(cells.stable_steps());
         let mut block = Nodal {
             law,

@@ -32,6 +32,8 @@ pub struct Solid<E, M> {
     patches: Patches,
     /// Stable steps of each element in the reference shape.
     steps: Steps,
+    /// Number of its first element in patches that are not its own.
+    pub(super) first: usize,
     element: PhantomData<E>,
 }
 
@@ -72,6 +74,7 @@ impl<E: Element, M: Material> Solid<E, M> {
             connectivity,
             patches,
             steps: Steps::default(),
+            first: 0,
             element: PhantomData,
         };
         let rest = AtRest {
@@ -350,7 +353,7 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
             let element = PhantomData::<E>;
             pass.step = if_wide::<M, _>(
                 dispatch_rarely,
-                StepPass { law, patches, steps, patch, records, old, element },
+                StepPass { law, patches, steps, patch, first: self.first, records, old, element },
             );
         }
         pass
