@@ -33,6 +33,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub const POINTS: usize = 5;
 /// Share of what a node can move below which a contact cannot be opened.
 const HELD: f64 = 1e-12;
+/// Determinant of a block, over its mean to the third, below which it cannot move some direction.
+const SINGULAR: f64 = 1e-9;
 /// A projector that leaves a normal alone to round-off.
 const ALONG: f64 = 1e-12;
 /// Colours with fewer contacts are gone through by one thread.
@@ -570,13 +572,21 @@ impl Row {
 
     fn errors(&self, blocks: &[Block], v: &[Shared]) -> Errors {
         let (u, r) = (self.velocity(v), self.r);
-        let free = if self.block == NONE { u - self.w * r } else { u - blocks[self.block as usize].w * r };
-        let off = local::natural_map(&r, &u, self.mu, self.w);
+        let mut power = self.mu * r.x * u.y.hypot(u.z) + u.dot(&r);
+        let (free, off) = if self.block == NONE {
+            (u - self.w * r, local::natural_map(&r, &u, self.mu, self.w))
+        } else {
+            // Along directions in which nobody can be moved the law has nothing to say.
+            let w = &blocks[self.block as usize].w;
+            let free = u - w * r;
+            power = if w.determinant() > SINGULAR * self.w.powi(3) { power } else { 0.0 };
+            (free, (r - local::exact(w, &free, self.mu)).norm())
+        };
         Errors {
             off: self.w * off * off,
             size: self.w * r.norm_squared(),
             free: free.norm_squared() / self.w,
-            power: self.mu * r.x * u.y.hypot(u.z) + u.dot(&r),
+            power,
         }
     }
 }

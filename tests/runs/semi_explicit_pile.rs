@@ -29,8 +29,8 @@ pub fn settle(side: u32, layers: u32, steps: u64) -> (f64, usize, f64) {
 }
 
 #[test]
-fn a_pile_is_solved_to_a_millionth() {
+fn a_pile_takes_few_sweeps_with_a_warm_start() {
     let (sweeps, contacts, worst) = settle(4, 4, 60);
     assert!(contacts > 700, "{contacts}");
-    assert!(sweeps < 500.0 && worst <= 1e-6, "{sweeps} sweeps, {worst:e}");
+    assert!(sweeps < 100.0 && worst <= 1e-6, "{sweeps} sweeps, {worst:e}");
 }

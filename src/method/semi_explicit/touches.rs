@@ -9,6 +9,8 @@
 //!
 //! **Sign.** n points to the positive weights, the slave; forces act on it. The gap is positive when open.
 //!
+//! Edges count where both are sharp and no end of either touches the other body.
+//!
 //! Guesses for forces are kept as vectors in space by what touches what, else by the node and the body it touches.
 
 use super::{Activation, Options};
@@ -354,6 +356,15 @@ impl Touches {
             }
             let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
             let bodies = [e.body, f.body];
+            // Where an end of either is on the other body already, the edges say nothing new, and slowly.
+            let on = |k: &u32, body: u32| {
+                let from = touches.partition_point(|t| t.key < (0, *k, 0));
+                let own = touches[from..].iter().take_while(|t| (t.key.0, t.key.1) == (0, *k));
+                own.into_iter().any(|t| t.bodies[1] == body)
+            };
+            if e.nodes.iter().any(|k| on(k, f.body)) || f.nodes.iter().any(|k| on(k, e.body)) {
+                continue;
+            }
             let [rigid_e, rigid_f] = bodies.map(|b| self.scene.bodies[b as usize].attributes.rigid);
             let mut points = Points::default();
             let (mut normal, mut outer, mut sign) = (record.normal, Vec3::zeros(), 1.0);
