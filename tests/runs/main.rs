@@ -5,6 +5,7 @@ mod asynchronous_bars;
 mod asynchronous_blocks;
 mod asynchronous_frames;
 mod asynchronous_kicks;
+mod asynchronous_line;
 mod asynchronous_rattle;
 mod asynchronous_touches;
 mod automatic_step_follows_stiffening;
