@@ -4,6 +4,7 @@ mod asynchronous_assembly;
 mod asynchronous_bars;
 mod asynchronous_blocks;
 mod asynchronous_frames;
+mod asynchronous_impacts;
 mod asynchronous_kicks;
 mod asynchronous_line;
 mod asynchronous_rattle;
