@@ -569,6 +569,7 @@ mod tests {
         assert_eq!(position_code([1, 0, 0]), 1);
         assert_eq!(position_code([0, 1, 0]), 2);
         assert_eq!(position_code([0, 0, 1]), 4);
+        assert_eq!(position_code([1, 2, 3]), 53);
         assert_eq!(position_code([3, 5, 6]), 0b110_101_011);
         let last = (1 << 21) - 1;
         assert_eq!(position_code([last, last, last]), (1 << 63) - 1);

@@ -311,7 +311,7 @@ impl Asynchronous {
         ledger.penetration = std::mem::take(&mut window.penetration);
         ledger.contacts_peak = ledger.contacts_peak.max(ledger.contacts);
         ledger.penetration_max = ledger.penetration_max.max(ledger.penetration);
-        window.number += 1;
+        window.begin = tick;
         if state.step.is_multiple_of(MEASURE_EVERY) {
             let stiffness = state.step.is_multiple_of(MEASURE_EVERY * STIFFNESS_EVERY);
             self.measure(tick, model, state, stiffness, ledger)?;
@@ -469,6 +469,15 @@ impl Method for Asynchronous {
         let between = &self.collisions.impulses.between;
         let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
         if a <= b { on_first } else { -on_first }
+    }
+
+    fn contacts_since(&self, since: f64) -> Option<u64> {
+        let since = self.clock.at_or_after(since);
+        let nodes = self.collisions.contactors.iter().map(|c| c.carried);
+        let carried = nodes.chain(self.edges.list.iter().map(|e| e.carried));
+        // with one step for all it is the last one that counts
+        let count = || carried.filter(|&tick| tick > since).count() as u64;
+        (self.options.steps != Steps::Synchronous).then(count)
     }
 
     fn save(&self, record: &mut Record) {

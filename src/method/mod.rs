@@ -113,6 +113,12 @@ pub trait Method: Send {
         Vec3::zeros()
     }
 
+    /// Pairs that have carried an impulse since a time [s], of methods without a common step; with one it is those of the
+    /// last step that count, [`Ledger::contacts`].
+    fn contacts_since(&self, _since: f64) -> Option<u64> {
+        None
+    }
+
     /// Puts the method's own memory into named arrays, and takes it back bit for bit.
     fn save(&self, record: &mut Record);
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError>;

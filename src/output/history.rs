@@ -124,7 +124,9 @@ impl Observer for History {
         for x in numbers {
             let _ = write!(text, ",{x:.16e}");
         }
-        let _ = write!(text, ",{},{:.16e}", l.contacts, l.penetration);
+        let since = self.meter.last_time();
+        let contacts = look.case.method.contacts_since(since).unwrap_or(l.contacts);
+        let _ = write!(text, ",{contacts},{:.16e}", l.penetration);
         self.row.clear();
         self.meter.measure(look, &mut self.row);
         for x in &self.row {

@@ -46,6 +46,11 @@ impl Meter {
         Meter { last_time: 0.0, last_impulse: vec![Vec3::zeros(); probes.len()] }
     }
 
+    /// When it measured last [s]; zero before the first time.
+    pub fn last_time(&self) -> f64 {
+        self.last_time
+    }
+
     /// Appends the numbers of all probes, in their order, to `row`.
     pub fn measure(&mut self, look: &Look, row: &mut Vec<f64>) {
         let elapsed = look.state.time - self.last_time;

@@ -115,6 +115,27 @@ fn everybody_is_kicked_as_often_as_his_step_says() {
     }
 }
 
+/// Kicks of class k lie at odd multiples of 2ᵏ half steps: at half step s it is the turn of the class that has as many
+/// trailing zeros as s, and of no other.
+#[test]
+fn at_every_half_step_one_class_is_kicked() {
+    let model = graded_bar(4);
+    let method = Asynchronous::new(&model, Options::default());
+    let steps = method.steps();
+    let half = 0.5 * steps[0].0;
+    assert!(steps.len() >= 3);
+    let of_class = |k: u32| {
+        let class = |h: f64| (h / steps[0].0).log2().round() as u32;
+        steps.iter().filter(|p| class(p.0) == k).map(|p| p.1).sum::<u64>()
+    };
+    let mut run = Run::with(model, method, |_, x| wave(x));
+    for s in 1..=200u32 {
+        let before = run.ledger.element_kicks;
+        run.until((f64::from(s) + 0.5) * half).unwrap();
+        assert_eq!(run.ledger.element_kicks - before, of_class(s.trailing_zeros()), "{s}");
+    }
+}
+
 /// The energy of a graded bar that rings for long: no drift with classes, an error of second order in the step.
 #[test]
 fn with_classes_the_energy_stays_and_its_error_falls_with_the_square_of_the_step() {

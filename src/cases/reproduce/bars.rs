@@ -90,7 +90,7 @@ pub(super) const GRADED_BARS: Published = Published {
     method: "asynchronous",
     source: PAPER,
     parts: |quick| {
-        let step = |share: f64| format!("[asynchronous]\ncontact_step = {{ local = {share} }}\n");
+        // looks in rhythm with kicks see velocities of the instant anyway
         let raw = "[asynchronous]\ncontact_velocity = \"raw\"\ncontact_step = { smallest = 0.732 }\n";
         let mut parts = vec![
             Part::new("n3", deck(3, "asynchronous", 500, "")),
@@ -98,7 +98,7 @@ pub(super) const GRADED_BARS: Published = Published {
         ];
         if !quick {
             parts.push(Part::new("n2", deck(2, "asynchronous", 500, "")));
-            parts.push(Part::new("n4", deck(4, "asynchronous", 500, &step(0.25))));
+            parts.push(Part::new("n4", deck(4, "asynchronous", 500, "")));
             let short = "[step]\nsafety = 0.25\n";
             parts.push(Part::new("n3-short", deck(3, "asynchronous", 500, short)));
         }
@@ -117,7 +117,7 @@ pub(super) const GRADED_BARS: Published = Published {
                 // contacts that see the velocities as the last kicks left them
                 _ => {
                     let more = energy_error(o) - energy_error(&outcomes[0]);
-                    checks.push(Check::at_least(format!("{name}: energy error it has more"), more, 0.01));
+                    checks.push(Check::at_least(format!("{name}: energy error it has more"), more, 0.05));
                     continue;
                 }
             };

@@ -57,9 +57,18 @@ struct Hit {
 /// What happens in one window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
-    pub number: u64,
+    /// Tick at which it began.
+    pub begin: u64,
     pub contacts: u64,
     pub penetration: f64,
+}
+
+impl Window {
+    /// Somebody carries an impulse at `tick`; `last` is when he last did, plus one.
+    pub fn carries(&mut self, last: &mut u64, tick: u64) {
+        self.contacts += u64::from(*last <= self.begin);
+        *last = tick + 1;
+    }
 }
 
 pub struct Collisions {
@@ -366,18 +375,10 @@ impl Collisions {
         let law = hands.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
         if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
-            self.carried(hit.contactor as usize);
+            self.window.carries(&mut self.contactors[hit.contactor as usize].carried, hands.when.tick);
             self.impulses.give(&pair, &nodes[..=count], &impact, bodies, hands);
         }
         Some(side)
-    }
-
-    fn carried(&mut self, i: usize) {
-        let contactor = &mut self.contactors[i];
-        if contactor.window != self.window.number {
-            contactor.window = self.window.number;
-            self.window.contacts += 1;
-        }
     }
 
     fn try_obstacles(&mut self, i: usize, hands: &mut Hands) {
@@ -398,7 +399,7 @@ impl Collisions {
             let nodes = [contactor.node];
             let mut local = Local::of(&nodes, self.velocity, hands);
             if let Some(impact) = response::bounce(pair, 0.0, &local.inv_mass, &mut local.v) {
-                self.carried(i);
+                self.window.carries(&mut self.contactors[i].carried, hands.when.tick);
                 self.impulses.give(pair, &nodes, &impact, [contactor.body, *body], hands);
             }
         }
@@ -407,13 +408,13 @@ impl Collisions {
 
     pub fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let of = |c: &Contactor| [u64::from(c.known.0), u64::from(c.known.1), c.window];
+        let of = |c: &Contactor| [u64::from(c.known.0), u64::from(c.known.1), c.carried];
         let contactors: Vec<u64> = self.contactors.iter().flat_map(of).collect();
         record.counts(&name("contactors"), &contactors);
         let next: Vec<u64> = self.rings.iter().map(|r| r.next).collect();
         record.counts(&name("next"), &next);
         let window = &self.window;
-        record.counts(&name("window"), &[window.number, window.contacts]);
+        record.counts(&name("window"), &[window.begin, window.contacts]);
         record.numbers(&name("penetration"), &[window.penetration]);
         self.impulses.save(record);
     }
@@ -424,15 +425,15 @@ impl Collisions {
         let mut contactors = vec![0; 3 * self.contactors.len()];
         super::record::read_counts(record, &name("contactors"), &mut contactors)?;
         for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(3)) {
-            (c.known, c.window) = ((from[0] as u32, from[1] as u8), from[2]);
+            (c.known, c.carried) = ((from[0] as u32, from[1] as u8), from[2]);
         }
         let mut next = vec![0; self.rings.len()];
         super::record::read_counts(record, &name("next"), &mut next)?;
         self.rings.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
-        let [number, contacts] = record.read_counts(&name("window"))?;
+        let [begin, contacts] = record.read_counts(&name("window"))?;
         let mut penetration = [0.0];
         record.read_numbers(&name("penetration"), &mut penetration)?;
-        self.window = Window { number, contacts, penetration: penetration[0] };
+        self.window = Window { begin, contacts, penetration: penetration[0] };
         self.until = 0;
         self.impulses.restore(record)
     }

@@ -18,8 +18,8 @@ pub struct Contactor {
     pub travel: f64,
     /// Target and side it was in when it last looked.
     pub known: (u32, u8),
-    /// Window in which it last carried an impulse.
-    pub window: u64,
+    /// One more than the tick at which it last carried an impulse; zero for never.
+    pub carried: u64,
 }
 
 /// What steps of contact are made of [s].
@@ -78,7 +78,7 @@ pub fn contactor(
         Some(kick) if matches!(step_rule, ContactStep::Local(_)) => in_rhythm(step, kick),
         _ => step,
     };
-    Some(Contactor { node, body, step, travel, known: (NOTHING, 0), window: u64::MAX })
+    Some(Contactor { node, body, step, travel, known: (NOTHING, 0), carried: 0 })
 }
 
 #[cfg(test)]

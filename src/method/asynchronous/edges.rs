@@ -40,11 +40,13 @@ pub struct EdgeOf {
     edge: u32,
     /// Time between two looks [ticks].
     step: u64,
+    /// One more than the tick at which it last carried an impulse; zero for never.
+    pub carried: u64,
 }
 
 pub struct Edges {
     /// By step, then by number.
-    list: Vec<EdgeOf>,
+    pub list: Vec<EdgeOf>,
     pub rings: Vec<Ring>,
     near: Near,
     cells: Cells,
@@ -78,6 +80,7 @@ impl Edges {
                     body: edge.body,
                     edge: e as u32,
                     step,
+                    carried: 0,
                 });
             }
         }
@@ -142,10 +145,10 @@ impl Edges {
         let ring = &mut rings[ring];
         collisions.impulses.tally.checks += ring.members.len() as u64;
         for &i in near.active(ring) {
-            let mine = &list[i as usize];
+            let mine = list[i as usize];
             for &id in near.of(i as usize) {
                 let other = &list[id as usize];
-                let Some(mut pair) = crossing(mine, other, &collisions.scene, &hands.motion()) else {
+                let Some(mut pair) = crossing(&mine, other, &collisions.scene, &hands.motion()) else {
                     continue;
                 };
                 collisions.window.penetration = collisions.window.penetration.max(-pair.gap);
@@ -155,7 +158,7 @@ impl Edges {
                 (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
                 let mut local = Local::of(&nodes, collisions.velocity(), hands);
                 if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
-                    collisions.window.contacts += 1;
+                    collisions.window.carries(&mut list[i as usize].carried, hands.when.tick);
                     collisions.impulses.give(&pair, &nodes, &impact, bodies, hands);
                 }
             }

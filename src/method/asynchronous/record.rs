@@ -23,6 +23,8 @@ impl Asynchronous {
             .chain(self.edges.rings.iter().map(|r| r.next))
             .collect();
         record.counts(&name("next"), &next);
+        let carried: Vec<u64> = self.edges.list.iter().map(|e| e.carried).collect();
+        record.counts(&name("edges"), &carried);
         let loads = || self.groups.list.iter().filter(|g| g.is_load());
         let forces: Vec<Vec3> = loads().flat_map(|g| &g.force).copied().collect();
         record.vectors(&name("force"), &forces);
@@ -50,6 +52,9 @@ impl Asynchronous {
         self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
         self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
         self.edges.rings.iter_mut().zip(of_edges).for_each(|(r, next)| r.next = *next);
+        let mut carried = vec![0; self.edges.list.len()];
+        read_counts(record, &name("edges"), &mut carried)?;
+        self.edges.list.iter_mut().zip(carried).for_each(|(e, tick)| e.carried = tick);
         let list = &mut self.groups.list;
         read_loads(record, &name("force"), list, |g| &mut g.force)?;
         read_loads(record, &name("last"), list, |g| &mut g.last)?;
