@@ -20,7 +20,7 @@ mod assembly;
 
 use super::newmark::{EARLY, StepRule};
 use super::semi_explicit::pace::Pace;
-use super::semi_explicit::touches::Touches;
+use super::semi_explicit::touches::{Outlook, Touches};
 use super::semi_explicit::{Activation, Options as ContactOptions};
 use super::{Method, Reached, StepError};
 use crate::contact::friction::tangent_frame;
@@ -162,7 +162,8 @@ impl BipotentialImplicit {
 
     fn look(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
         let contact = &self.options.contact;
-        Ok(self.touches.look(model, contact, &state.x, &state.v, &state.v, state.time, h)?)
+        let (x, v) = (&state.x[..], &state.v[..]);
+        Ok(self.touches.look(model, contact, &Outlook { x, v, free: v, time: state.time, dt: h })?)
     }
 
     /// A step of length `h` to `t1`, in halves if it must be.
