@@ -2,14 +2,14 @@
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
 use carom::cases::bench::search::Figure;
-use carom::cases::bench::{Measurement, force, kicks, machine, search};
+use carom::cases::bench::{Measurement, contacts, force, kicks, machine, search};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, `search`, `kicks`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
+    /// Which: `force`, `search`, `kicks`, `contacts`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -31,6 +31,7 @@ pub fn command(args: &BenchArgs) -> Outcome {
         .map(|case| format!("force/{case}"))
         .chain(search::SCENES.iter().map(|scene| format!("search/{scene}")))
         .chain(kicks::CASES.iter().map(|case| format!("kicks/{case}")))
+        .chain(contacts::cases().map(|case| format!("contacts/{case}")))
         .collect();
     if let Some(name) = args.names.iter().find(|n| !all.iter().any(|c| fits(n, c))) {
         let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
@@ -57,6 +58,10 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
                 }
             } else if let Some(case) = case.strip_prefix("kicks/") {
                 for measurement in kicks::measure(case, threads) {
+                    print(args, &measurement, out)?;
+                }
+            } else if let Some(case) = case.strip_prefix("contacts/") {
+                for measurement in contacts::measure(case, threads) {
                     print(args, &measurement, out)?;
                 }
             } else if let Some(scene) = case.strip_prefix("search/") {

@@ -225,7 +225,8 @@ fn bipotential_implicit_options(spec: &Spec) -> bipotential_implicit::Options {
         ..semi_explicit::Options::default()
     };
     let BipotentialImplicit { theta, xi, iterations, halvings, .. } = own;
-    bipotential_implicit::Options { theta, xi, contact, iterations, halvings }
+    let usual = bipotential_implicit::Options::default();
+    bipotential_implicit::Options { theta, xi, contact, iterations, halvings, ..usual }
 }
 
 fn asynchronous_options(spec: &Spec) -> asynchronous::Options {

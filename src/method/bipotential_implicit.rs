@@ -13,18 +13,20 @@
 //! W = H K̄⁻¹Hᵀ/(θΔt)     b = H[(1−1/θ) v + (xᵢ + K̄⁻¹q − x)/(θΔt)] − v_obstacle     xᵢ₊₁ = xᵢ + K̄⁻¹(q + Hᵀr)
 //! ```
 //!
-//! An iterate that turns an element inside out is taken back half way; a step that does not converge is done in two
-//! halves. Contacts are found once per step.
+//! The factors of K̄ are kept in a step while iterates come nearer fast enough. An iterate that turns an element inside out or makes
+//! the balance of forces worse is taken back half way; a step that does not converge, or that creates or loses energy out
+//! of nothing, is done in two halves. Contacts are found once per step.
 
 mod assembly;
+mod reduced;
 
+use super::chunks::follow_supports;
 use super::newmark::{EARLY, StepRule};
 use super::semi_explicit::pace::Pace;
-use super::semi_explicit::touches::Touches;
+use super::semi_explicit::touches::{Outlook, Touches};
 use super::semi_explicit::{Activation, Options as ContactOptions};
-use super::{Method, Reached, StepError};
-use crate::contact::friction::tangent_frame;
-use crate::math::{Mat3, Vec3};
+use super::{Method, Reached, StepError, Watch};
+use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
@@ -32,15 +34,17 @@ use crate::solve::contacts::{Limits, Report};
 use crate::solve::dense;
 use crate::solve::sparse::FactorError;
 use assembly::Assembly;
+use reduced::Reduced;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.
 const STILL: f64 = 1e-8;
 /// What may be left of the balance of forces, of their size.
 const BALANCED: f64 = 1e-6;
-/// Halvings of an increment that turns elements inside out.
-const SHORTER: u32 = 8;
+/// Share of an increment below which it is not shortened any more.
+const SHORTEST: f64 = 1.0 / 256.0;
+/// Energy that a step may create or lose out of nothing, of what there is; halves of it half of that.
+const CREATED: f64 = 5e-4;
 
 /// Switches of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,12 +59,15 @@ pub struct Options {
     pub iterations: u32,
     /// How often a step may be halved.
     pub halvings: u32,
+    /// Factors are kept while an increment is not longer than this share of the one before; zero is Newton's method as it
+    /// stands.
+    pub keep: f64,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let contact = ContactOptions { activation: Activation::Rate, ..ContactOptions::default() };
-        Options { theta: 0.5, xi: 0.5, contact, iterations: 12, halvings: 8 }
+        Options { theta: 0.5, xi: 0.5, contact, iterations: 12, halvings: 8, keep: 0.1 }
     }
 }
 
@@ -77,7 +84,9 @@ pub struct BipotentialImplicit {
     x: Vec<Vec3>,
     v: Vec<Vec3>,
     rhs: Vec<f64>,
-    columns: Vec<f64>,
+    increment: Vec<f64>,
+    scratch: Vec<f64>,
+    reduced: Reduced,
     dense: Dense,
     support: Vec<Vec3>,
     ready: bool,
@@ -87,11 +96,16 @@ pub struct BipotentialImplicit {
     halved: u64,
 }
 
-/// The operator between contacts.
+/// What is left of the balance of forces [N], and as a share of their size.
+#[derive(Clone, Copy)]
+struct Left {
+    force: f64,
+    share: f64,
+}
+
+/// Contacts in numbers, three to each: velocities without their forces, and forces.
 #[derive(Default)]
 struct Dense {
-    frames: Vec<Mat3>,
-    w: Vec<f64>,
     b: Vec<f64>,
     mu: Vec<f64>,
     r: Vec<f64>,
@@ -130,7 +144,9 @@ impl BipotentialImplicit {
             x: zero(),
             v: zero(),
             rhs: Vec::new(),
-            columns: Vec::new(),
+            increment: Vec::new(),
+            scratch: Vec::new(),
+            reduced: Reduced::default(),
             dense: Dense::default(),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
             ready: false,
@@ -162,7 +178,8 @@ impl BipotentialImplicit {
 
     fn look(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
         let contact = &self.options.contact;
-        Ok(self.touches.look(model, contact, &state.x, &state.v, &state.v, state.time, h)?)
+        let (x, v) = (&state.x[..], &state.v[..]);
+        Ok(self.touches.look(model, contact, &Outlook { x, v, free: v, time: state.time, dt: h })?)
     }
 
     /// A step of length `h` to `t1`, in halves if it must be.
@@ -177,7 +194,8 @@ impl BipotentialImplicit {
     ) -> Result<(), StepError> {
         self.x.copy_from_slice(&state.x);
         self.v.copy_from_slice(&state.v);
-        match self.attempt(model, state, h, t1, ledger) {
+        let last = depth >= self.options.halvings;
+        match self.attempt(model, state, [h, t1], last, ledger) {
             Ok(()) => Ok(()),
             Err(trouble) => {
                 state.x.copy_from_slice(&self.x);
@@ -185,9 +203,7 @@ impl BipotentialImplicit {
                 self.ready = false;
                 match trouble {
                     Trouble::Error(error) => Err(error),
-                    Trouble::Again if depth >= self.options.halvings => {
-                        Err(StepError::NoConvergence { time: t1, dt: h })
-                    }
+                    Trouble::Again if last => Err(StepError::NoConvergence { time: t1, dt: h }),
                     Trouble::Again => {
                         self.halved += 1;
                         let middle = t1 - 0.5 * h;
@@ -203,21 +219,18 @@ impl BipotentialImplicit {
         &mut self,
         model: &Model,
         state: &mut State,
-        h: f64,
-        t1: f64,
+        [h, t1]: [f64; 2],
+        last: bool,
         ledger: &mut Ledger,
     ) -> Result<(), Trouble> {
-        let mut watch = Instant::now();
-        let mut lap = |to: &mut f64| {
-            let now = Instant::now();
-            *to += (now - watch).as_secs_f64();
-            watch = now;
-        };
+        let most = CREATED * h / self.pace.dt * ledger.total();
+        let mut watch = Watch::start();
         if !std::mem::take(&mut self.ready) {
             self.look(model, state, h).map_err(Trouble::Error)?;
         }
         self.touches.list(model, &self.options.contact, &self.v, &self.v, h);
-        lap(&mut ledger.phases.search);
+        self.reduced.list(&self.assembly, model.bodies.len(), &self.touches.contacts.list);
+        watch.add(&mut ledger.phases.search);
         let restraints = &model.restraints;
         for held in &restraints.held {
             let k = held.node as usize;
@@ -225,44 +238,45 @@ impl BipotentialImplicit {
             state.x[k] += way - held.free * way;
         }
         let mut totals = self.evaluate(model, state, t1).ok_or(Trouble::Again)?;
-        lap(&mut ledger.phases.force);
-        let mut moved = f64::INFINITY;
-        let mut converged = false;
-        for iteration in 0..self.options.iterations {
+        watch.add(&mut ledger.phases.force);
+        self.balance(model, state, h);
+        let (mut moved, mut renew, mut converged) = (f64::INFINITY, true, false);
+        for _ in 0..self.options.iterations {
             self.iterations += 1;
-            let left = self.balance(model, state, h);
-            if iteration > 0 && moved <= STILL * self.size && left <= BALANCED {
+            if renew {
+                self.factor(model, state, h).map_err(|_| Trouble::Again)?;
+                watch.add(&mut ledger.phases.solve);
+            }
+            let push = self.increment(state, h).map_err(|_| Trouble::Again)?;
+            watch.add(&mut ledger.phases.response);
+            // with these forces of contact: back half way while elements turn inside out or the balance gets worse
+            let (mut share, mut gone) = (1.0, 0.0);
+            let left = loop {
+                for (k, x) in state.x.iter_mut().enumerate() {
+                    *x += (share - gone) * self.assembly.spread(k, &self.increment);
+                }
+                gone = share;
+                let found = self.evaluate(model, state, t1);
+                let shortest = share <= SHORTEST;
+                if let Some(found) = found {
+                    totals = found;
+                    let left = self.balance(model, state, h);
+                    if left.force <= push || left.share <= BALANCED || shortest {
+                        break left;
+                    }
+                } else if shortest {
+                    return Err(Trouble::Again);
+                }
+                share *= 0.5;
+            };
+            watch.add(&mut ledger.phases.force);
+            let before = moved;
+            moved = self.increment.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
+            if moved <= STILL * self.size && left.share <= BALANCED {
                 converged = true;
                 break;
             }
-            let (theta, xi) = (self.options.theta, self.options.xi);
-            let inertia = |damping: f64| (xi * damping + 1.0 / h) / (theta * h);
-            let factored = self.assembly.factor(model, &state.x, xi, inertia);
-            factored.map_err(|_| Trouble::Again)?;
-            self.assembly.solve(&mut self.rhs).map_err(|_| Trouble::Again)?;
-            lap(&mut ledger.phases.solve);
-            self.solve_contacts(state, h).map_err(|_| Trouble::Again)?;
-            lap(&mut ledger.phases.response);
-            // back half way as long as an element is inside out
-            let mut share = 1.0;
-            let mut tries = 0;
-            loop {
-                let last = if tries == 0 { 0.0 } else { 2.0 * share };
-                for (k, x) in state.x.iter_mut().enumerate() {
-                    *x += (share - last) * self.assembly.spread(k, &self.rhs);
-                }
-                if let Some(found) = self.evaluate(model, state, t1) {
-                    totals = found;
-                    break;
-                }
-                tries += 1;
-                share *= 0.5;
-                if tries > SHORTER {
-                    return Err(Trouble::Again);
-                }
-            }
-            moved = self.rhs.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
-            lap(&mut ledger.phases.force);
+            renew = share < 1.0 || moved > self.options.keep * before;
         }
         if !converged {
             return Err(Trouble::Again);
@@ -276,12 +290,40 @@ impl BipotentialImplicit {
             let led = (state.x[k] - self.x[k]) / h;
             state.v[k] = held.free * state.v[k] + led - held.free * led;
         }
+        let created = self.created(model, state, h, totals.strain - ledger.strain);
+        let (theta, xi) = (self.options.theta, self.options.xi);
+        // What old forces do wrong in a step comes back, and new ones are meant to take energy out.
+        let off = if xi == 0.0 {
+            0.0
+        } else if [theta, xi] == [0.5; 2] {
+            created.abs()
+        } else {
+            created
+        };
+        if off > most && !last {
+            return Err(Trouble::Again);
+        }
         self.book(model, state, h, &totals, ledger);
         state.material.accept();
         state.time = t1;
         ledger.element_kicks += model.elements() as u64;
-        lap(&mut ledger.phases.solve);
+        watch.add(&mut ledger.phases.solve);
         Ok(())
+    }
+
+    /// Energy that comes out of nothing in a step of length `h` to `state` [J], which gains `strain`: forces work at the mean
+    /// velocity, and the strain energy is not what the elements' have done.
+    fn created(&self, model: &Model, state: &State, h: f64, strain: f64) -> f64 {
+        let xi = self.options.xi;
+        let mut work = 0.0;
+        for body in &model.bodies {
+            for k in body.nodes.clone() {
+                let before = self.external[0][k] - self.force[k] - body.damping * model.mass[k] * self.v[k];
+                let force = (1.0 - xi) * before + xi * self.forces.at(k);
+                work += 0.5 * h * (self.v[k] + state.v[k]).dot(&force);
+            }
+        }
+        strain - work
     }
 
     /// `v⁺` of a node that is at `x`.
@@ -298,12 +340,11 @@ impl BipotentialImplicit {
         (totals.strain.is_finite() && totals.det_f > 0.0).then_some(totals)
     }
 
-    /// Writes q to the right-hand side; returns what is left of the balance of forces, of their size.
-    fn balance(&mut self, model: &Model, state: &State, h: f64) -> f64 {
+    /// Writes q to the right-hand side; returns what is left of the balance of forces with those of contact.
+    fn balance(&mut self, model: &Model, state: &State, h: f64) -> Left {
         let (theta, xi) = (self.options.theta, self.options.xi);
-        let n = self.assembly.unknowns;
         self.rhs.clear();
-        self.rhs.resize(n, 0.0);
+        self.rhs.resize(self.assembly.unknowns, 0.0);
         let mut inside = 0.0;
         for body in &model.bodies {
             for k in body.nodes.clone() {
@@ -311,7 +352,6 @@ impl BipotentialImplicit {
                 let f = self.forces.at(k);
                 inside += f.norm_squared();
                 let now = self.external[1][k] - f - body.damping * m * self.velocity(k, &x, h);
-                self.now[k] = now;
                 let inertia = m / (theta * h * h) * (x - self.x[k] - h * self.v[k]);
                 inside += 1e-12 * (m / h * self.v[k]).norm_squared();
                 let q = (1.0 - xi) * self.force[k] + xi * now - inertia;
@@ -319,64 +359,52 @@ impl BipotentialImplicit {
             }
         }
         // q + Hᵀr in a copy
-        self.columns.clear();
-        self.columns.extend_from_slice(&self.rhs);
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&self.rhs);
         let mut pressed = 0.0;
         for contact in &self.touches.contacts.list {
             pressed += contact.force.norm_squared();
             for (k, c) in contact.points() {
-                self.assembly.gather(k, &(c * contact.force), &mut self.columns);
+                self.assembly.gather(k, &(c * contact.force), &mut self.scratch);
             }
         }
-        let left = self.columns.iter().map(|x| x * x).sum::<f64>().sqrt();
-        left / (inside.sqrt() + pressed.sqrt()).max(f64::MIN_POSITIVE)
+        let force = length(&self.scratch);
+        Left { force, share: force / (inside.sqrt() + pressed.sqrt()).max(f64::MIN_POSITIVE) }
     }
 
-    /// Solves the contacts on the reduced operator and adds what their forces move to the right-hand side, which is `K̄⁻¹q`.
-    fn solve_contacts(&mut self, state: &State, h: f64) -> Result<(), FactorError> {
-        let (theta, n) = (self.options.theta, self.assembly.unknowns);
+    /// Factors `K̄` at the positions of `state` and finds the operator between contacts.
+    fn factor(&mut self, model: &Model, state: &State, h: f64) -> Result<(), FactorError> {
+        let (theta, xi) = (self.options.theta, self.options.xi);
+        let inertia = |damping: f64| (xi * damping + 1.0 / h) / (theta * h);
+        self.assembly.factor(model, &state.x, xi, inertia)?;
+        self.reduced.update(&mut self.assembly, 1.0 / (theta * h))
+    }
+
+    /// Solves the contacts on the reduced operator, with q on the right-hand side, and writes the increment
+    /// `K̄⁻¹(q + Hᵀr)`. Returns `|q + Hᵀr|` [N].
+    fn increment(&mut self, state: &State, h: f64) -> Result<f64, FactorError> {
+        let theta = self.options.theta;
+        self.increment.clear();
+        self.increment.extend_from_slice(&self.rhs);
+        self.assembly.solve(&mut self.increment)?;
         let list = &mut self.touches.contacts.list;
-        let size = 3 * list.len();
-        if size == 0 {
-            return Ok(());
+        if list.is_empty() {
+            return Ok(length(&self.rhs));
         }
-        let d = &mut self.dense;
-        d.frames.clear();
-        d.frames.extend(list.iter().map(|c| tangent_frame(&c.normal)));
-        self.columns.clear();
-        self.columns.resize(n * size, 0.0);
-        for (i, contact) in list.iter().enumerate() {
-            for p in 0..3 {
-                let along: Vec3 = d.frames[i].row(p).transpose();
-                let column = &mut self.columns[(3 * i + p) * n..(3 * i + p + 1) * n];
-                for (k, c) in contact.points() {
-                    self.assembly.gather(k, &(c * along), column);
-                }
-            }
-        }
-        self.assembly.solve(&mut self.columns)?;
-        d.w.clear();
-        d.w.resize(size * size, 0.0);
+        let (d, frames) = (&mut self.dense, &self.reduced.frames);
         d.b.clear();
         d.mu.clear();
         d.r.clear();
-        for (i, contact) in list.iter().enumerate() {
-            let q = &d.frames[i];
+        for (contact, q) in list.iter().zip(frames) {
             let mut free = -contact.outer;
             for (k, c) in contact.points() {
-                let x = state.x[k] + self.assembly.spread(k, &self.rhs);
+                let x = state.x[k] + self.assembly.spread(k, &self.increment);
                 free += c * ((1.0 - 1.0 / theta) * self.v[k] + (x - self.x[k]) / (theta * h));
             }
             let b = q * free + Vec3::new(contact.shift, 0.0, 0.0);
             d.b.extend(b.iter());
             d.mu.push(contact.mu);
             d.r.extend((q * contact.force).iter());
-            for j in 0..size {
-                let column = &self.columns[j * n..(j + 1) * n];
-                let moved: Vec3 = contact.points().map(|(k, c)| c * self.assembly.spread(k, column)).sum();
-                let u = q * moved / (theta * h);
-                d.w[j * size + 3 * i..j * size + 3 * i + 3].copy_from_slice(u.as_slice());
-            }
         }
         let contact = &self.options.contact;
         let limits = Limits {
@@ -385,18 +413,16 @@ impl BipotentialImplicit {
             sweeps: contact.sweeps,
             natural: None,
         };
-        self.touches.report = dense::solve(&d.w, &d.b, &d.mu, &mut d.r, &mut d.u, &limits);
-        for (i, contact) in list.iter_mut().enumerate() {
-            let r = Vec3::new(d.r[3 * i], d.r[3 * i + 1], d.r[3 * i + 2]);
-            contact.force = d.frames[i].transpose() * r;
-        }
-        for (j, &r) in d.r.iter().enumerate() {
-            if r != 0.0 {
-                let column = &self.columns[j * n..(j + 1) * n];
-                self.rhs.iter_mut().zip(column).for_each(|(to, y)| *to += r * y);
+        self.touches.report = dense::solve(&self.reduced.w, &d.b, &d.mu, &mut d.r, &mut d.u, &limits);
+        for ((contact, q), r) in list.iter_mut().zip(frames).zip(d.r.chunks_exact(3)) {
+            contact.force = q.transpose() * Vec3::new(r[0], r[1], r[2]);
+            for (k, c) in contact.points() {
+                self.assembly.gather(k, &(c * contact.force), &mut self.rhs);
             }
         }
-        Ok(())
+        self.increment.copy_from_slice(&self.rhs);
+        self.assembly.solve(&mut self.increment)?;
+        Ok(length(&self.rhs))
     }
 
     /// Work of every force as its mean times the mean velocity: exact for the kinetic energy.
@@ -439,6 +465,10 @@ impl BipotentialImplicit {
     }
 }
 
+fn length(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
 /// Gravity and loads on all nodes [N].
 fn external(model: &Model, x: &[Vec3], time: f64, out: &mut [Vec3]) {
     for body in &model.bodies {
@@ -452,10 +482,7 @@ fn external(model: &Model, x: &[Vec3], time: f64, out: &mut [Vec3]) {
 
 impl Method for BipotentialImplicit {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        for held in &model.restraints.held {
-            let v = &mut state.v[held.node as usize];
-            *v = held.free * *v + model.restraints.velocity(held, state.time);
-        }
+        follow_supports(model, state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, true);
         self.pace.start(state, &totals);
         external(model, &state.x, state.time, &mut self.external[0]);

@@ -8,10 +8,12 @@
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
 //! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
 //!
-//! `newmark.rs` holds the two half steps these share, `response.rs` the answer to one impact.
+//! `newmark.rs` holds the two half steps these share, `chunks.rs` the nodes as tasks see them, `response.rs` the answer to
+//! one impact.
 
 pub mod asynchronous;
 pub mod bipotential_implicit;
+mod chunks;
 pub mod dcr;
 pub mod newmark;
 pub mod response;

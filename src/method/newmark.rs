@@ -18,16 +18,14 @@
 //! Used by `verlet` and `dcr`.
 
 use super::StepError;
+use super::chunks::{self, CHUNK, Chunk, Loads};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::restraint::Held;
 use crate::model::{Body, Ledger, Model, State};
 use rayon::prelude::*;
-use std::ops::Range;
 
-/// Nodes per task, and the unit of every sum over nodes: part of the result's bits.
-const CHUNK: usize = 1024;
 /// Fewest and most steps between two measurements of the stable step: a measurement costs as much as several steps.
 /// The count doubles while the stable step hardly changes, and starts again when it does.
 const MEASURE_EVERY: (u64, u64) = (5, 160);
@@ -78,12 +76,6 @@ impl Touched<'_> {
     }
 }
 
-/// A stretch of a chunk that belongs to one body.
-struct Segment {
-    body: usize,
-    nodes: Range<usize>,
-}
-
 /// What one chunk books in a step.
 #[derive(Clone, Copy, Default)]
 struct Sums {
@@ -113,10 +105,8 @@ pub struct Newmark {
     watch: Watch,
     forces: Forces,
     a: Vec<Vec3>,
-    /// Load on each node now and at the start of the step; empty without loads.
-    load: Vec<Vec3>,
-    load_before: Vec<Vec3>,
-    chunks: Vec<Chunk>,
+    loads: Loads,
+    chunks: Vec<Chunk<Own>>,
 }
 
 /// When to measure the stable step next.
@@ -130,13 +120,9 @@ struct Watch {
     energy: f64,
 }
 
-/// What belongs to one chunk of nodes.
-struct Chunk {
-    segments: Vec<Segment>,
-    /// Its held nodes in the model's list, what they remember, and the impulse of their supports so far.
-    held: Range<usize>,
+/// What belongs to one chunk of nodes: the memory of its held ones, and the books.
+struct Own {
     memory: Vec<Memory>,
-    support: Vec<Vec3>,
     sums: Sums,
 }
 
@@ -144,24 +130,6 @@ impl Newmark {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule) -> Self {
         let nodes = model.reference.len();
-        let all = &model.restraints.held;
-        let first = |node: usize| all.partition_point(|h| (h.node as usize) < node);
-        let chunk = |c: usize| {
-            let range = c * CHUNK..((c + 1) * CHUNK).min(nodes);
-            let stretch = |(body, b): (usize, &Body)| {
-                let nodes = b.nodes.start.max(range.start)..b.nodes.end.min(range.end);
-                (!nodes.is_empty()).then_some(Segment { body, nodes })
-            };
-            let held = first(range.start)..first(range.end);
-            Chunk {
-                segments: model.bodies.iter().enumerate().filter_map(stretch).collect(),
-                memory: vec![Memory::default(); held.len()],
-                support: vec![Vec3::zeros(); held.len()],
-                held,
-                sums: Sums::default(),
-            }
-        };
-        let loaded = if model.loads.is_empty() { 0 } else { nodes };
         Newmark {
             rule,
             dt: 0.0,
@@ -169,15 +137,17 @@ impl Newmark {
             watch: Watch::default(),
             forces: Forces::new(model),
             a: vec![Vec3::zeros(); nodes],
-            load: vec![Vec3::zeros(); loaded],
-            load_before: vec![Vec3::zeros(); loaded],
-            chunks: (0..nodes.div_ceil(CHUNK)).map(chunk).collect(),
+            loads: Loads::new(model),
+            chunks: chunks::chunks(model, |held| Own {
+                memory: vec![Memory::default(); held],
+                sums: Sums::default(),
+            }),
         }
     }
 
     /// Bytes the method itself holds.
     pub fn bytes(&self) -> usize {
-        self.forces.bytes() + (self.a.len() + self.load.len() * 2) * 24
+        self.forces.bytes() + (self.a.len() + self.loads.now.len() * 2) * 24
     }
 
     /// First half: velocities to mid-step, positions to its end.
@@ -194,14 +164,14 @@ impl Newmark {
             .for_each(|(c, (((x, v), a), chunk))| {
                 let start = c * CHUNK;
                 let mine = &restraints.held[chunk.held.clone()];
-                for (held, memory) in mine.iter().zip(&mut chunk.memory) {
+                for (held, memory) in mine.iter().zip(&mut chunk.own.memory) {
                     memory.v = v[held.node as usize - start].into();
                 }
                 for ((x, v), a) in x.iter_mut().zip(v.iter_mut()).zip(&*a) {
                     *v += 0.5 * dt * a;
                     *x += dt * *v;
                 }
-                for (held, memory) in mine.iter().zip(&chunk.memory) {
+                for (held, memory) in mine.iter().zip(&chunk.own.memory) {
                     let i = held.node as usize - start;
                     // undone and done again with the held directions led, so that no drift builds up there
                     let from = x[i] - dt * v[i];
@@ -229,7 +199,7 @@ impl Newmark {
     ) {
         let (dt, t0) = (self.dt, state.time);
         let forces = &self.forces;
-        let (load, load_before) = (&self.load, &self.load_before);
+        let Loads { now: load, before: load_before } = &self.loads;
         let restraints = &model.restraints;
         let x = &state.x;
         state
@@ -285,7 +255,7 @@ impl Newmark {
                     }
                 }
                 let mine = restraints.held[chunk.held.clone()].iter();
-                for ((held, memory), support) in mine.zip(&mut chunk.memory).zip(&mut chunk.support) {
+                for ((held, memory), support) in mine.zip(&mut chunk.own.memory).zip(&mut chunk.support) {
                     let node = held.node as usize;
                     let (v, a, m) = (&mut v[node - start], &mut a[node - start], model.mass[node]);
                     let middle = *v - 0.5 * dt * *a;
@@ -323,25 +293,15 @@ impl Newmark {
                 for (v, m) in v.iter().zip(&model.mass[start..]) {
                     sums.kinetic += 0.5 * m * v.norm_squared();
                 }
-                chunk.sums = sums;
+                chunk.own.sums = sums;
             });
         ledger.kinetic = 0.0;
-        for Chunk { sums, .. } in &self.chunks {
+        for Own { sums, .. } in self.chunks.iter().map(|c| &c.own) {
             ledger.kinetic += sums.kinetic;
             ledger.external += sums.external;
             ledger.damping += sums.damping;
             ledger.impulse += sums.impulse;
             ledger.moment += sums.moment;
-        }
-    }
-
-    /// Loads at `time` and positions `x`, the last ones kept.
-    fn update_loads(&mut self, model: &Model, time: f64, x: &[Vec3]) {
-        std::mem::swap(&mut self.load, &mut self.load_before);
-        self.load.fill(Vec3::zeros());
-        let load = &mut self.load;
-        for source in &model.loads {
-            source.forces(time, x, |n, f| load[n as usize] += f);
         }
     }
 
@@ -351,7 +311,7 @@ impl Newmark {
         let measure = self.measures(state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, measure);
         check(model, state, &totals, t1, self.dt)?;
-        self.update_loads(model, t1, &state.x);
+        self.loads.update(model, t1, &state.x);
         Ok(totals)
     }
 
@@ -399,7 +359,8 @@ impl Newmark {
         let totals = self.evaluate(model, state, t1)?;
         // With Δt = 0 the second half of a step only evaluates; the books see nothing move.
         for chunk in &mut self.chunks {
-            for (held, memory) in model.restraints.held[chunk.held.clone()].iter().zip(&mut chunk.memory) {
+            for (held, memory) in model.restraints.held[chunk.held.clone()].iter().zip(&mut chunk.own.memory)
+            {
                 memory.v = state.v[held.node as usize].into();
             }
         }
@@ -425,16 +386,15 @@ impl Newmark {
     /// Internal force and load on a node [N] at the last evaluation, which was at `time`.
     pub fn force_and_load(&self, model: &Model, node: usize, time: f64) -> (Vec3, Vec3) {
         let body = body_of(model, node);
-        let load = self.load.get(node).copied().unwrap_or_default();
+        let load = self.loads.now.get(node).copied().unwrap_or_default();
         (self.forces.at(node), model.mass[node] * body.gravity * body.gravity_table.at(time) + load)
     }
 
     /// Takes from the support of a held node the impulse that came from contact.
     pub fn relieve(&mut self, model: &Model, node: u32, impulse: Vec3) {
         if let Ok(held) = model.restraints.held.binary_search_by_key(&node, |h| h.node) {
-            let chunk = self.chunks.partition_point(|c| c.held.end <= held);
-            let chunk = &mut self.chunks[chunk];
-            chunk.support[held - chunk.held.start] -= impulse;
+            let (chunk, at) = chunks::place_of(&self.chunks, held);
+            self.chunks[chunk].support[at] -= impulse;
         }
     }
 
@@ -481,10 +441,7 @@ fn check(model: &Model, state: &State, totals: &Totals, time: f64, dt: f64) -> R
 impl Newmark {
     /// Brings held nodes to the motion of their supports, measures everything and opens the ledger.
     pub fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        for held in &model.restraints.held {
-            let v = &mut state.v[held.node as usize];
-            *v = held.free * *v + model.restraints.velocity(held, state.time);
-        }
+        chunks::follow_supports(model, state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, true);
         self.dt = match self.rule {
             StepRule::Fixed(dt) => dt,
@@ -494,7 +451,7 @@ impl Newmark {
         self.base = (state.time, state.step);
         let every = MEASURE_EVERY.0;
         self.watch = Watch { due: state.step + every, every, stable: self.dt, energy: totals.patch_energy };
-        self.update_loads(model, state.time, &state.x);
+        self.loads.update(model, state.time, &state.x);
         // With Δt = 0 the second half of a step only evaluates; the books see nothing move.
         let dt = std::mem::replace(&mut self.dt, 0.0);
         let mut scratch = Ledger::default();
@@ -511,8 +468,7 @@ impl Newmark {
 
     /// Impulse [N s] that the support of a held node has given since the start.
     pub fn support_impulse(&self, held: usize) -> Vec3 {
-        let chunk = &self.chunks[self.chunks.partition_point(|c| c.held.end <= held)];
-        chunk.support[held - chunk.held.start]
+        chunks::support_impulse(&self.chunks, held)
     }
 
     pub fn save(&self, method: &str, record: &mut Record) {
@@ -520,11 +476,10 @@ impl Newmark {
         record.numbers(&name("step"), &[self.dt, self.base.0, self.watch.stable, self.watch.energy]);
         record.counts(&name("counts"), &[self.base.1, self.watch.due, self.watch.every]);
         record.vectors(&name("a"), &self.a);
-        record.vectors(&name("load"), &self.load);
-        let memory: Vec<Memory> = self.chunks.iter().flat_map(|c| &c.memory).copied().collect();
-        let support: Vec<Vec3> = self.chunks.iter().flat_map(|c| &c.support).copied().collect();
+        record.vectors(&name("load"), &self.loads.now);
+        let memory: Vec<Memory> = self.chunks.iter().flat_map(|c| &c.own.memory).copied().collect();
         record.numbers(&name("memory"), bytemuck::cast_slice(&memory));
-        record.vectors(&name("support"), &support);
+        chunks::save_support(&self.chunks, method, record);
     }
 
     pub fn restore(&mut self, model: &Model, method: &str, record: &Record) -> Result<(), RecordError> {
@@ -536,15 +491,12 @@ impl Newmark {
         (self.dt, self.base) = (dt, (begin, count));
         self.watch = Watch { due, every, stable, energy };
         record.read_vectors(&name("a"), &mut self.a)?;
-        record.read_vectors(&name("load"), &mut self.load)?;
-        let held = model.restraints.held.len();
-        let (mut memory, mut support) = (vec![Memory::default(); held], vec![Vec3::zeros(); held]);
+        record.read_vectors(&name("load"), &mut self.loads.now)?;
+        let mut memory = vec![Memory::default(); model.restraints.held.len()];
         record.read_numbers(&name("memory"), bytemuck::cast_slice_mut(&mut memory))?;
-        record.read_vectors(&name("support"), &mut support)?;
         for chunk in &mut self.chunks {
-            chunk.memory.copy_from_slice(&memory[chunk.held.clone()]);
-            chunk.support.copy_from_slice(&support[chunk.held.clone()]);
+            chunk.own.memory.copy_from_slice(&memory[chunk.held.clone()]);
         }
-        Ok(())
+        chunks::restore_support(&mut self.chunks, method, record)
     }
 }

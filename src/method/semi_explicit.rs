@@ -32,11 +32,11 @@ use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::contacts::{Contact, Report};
+use crate::solve::contacts::{Contact, Report, Seconds};
 use nodes::{Done, Nodes};
 use pace::Pace;
 use std::sync::atomic::{AtomicBool, Ordering};
-use touches::Touches;
+use touches::{Outlook, Touches};
 
 /// When a contact acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +123,11 @@ impl SemiExplicit {
         self.touches.report
     }
 
+    /// Wall time spent on solving contacts so far.
+    pub fn seconds(&self) -> Seconds {
+        self.touches.contacts.seconds
+    }
+
     /// Steps whose contacts were left at the limit of sweeps.
     pub fn unfinished(&self) -> u64 {
         self.touches.unfinished
@@ -199,8 +204,8 @@ impl SemiExplicit {
     fn prepare(&mut self, model: &Model, state: &State) -> Result<f64, StepError> {
         let (dt, t1) = (self.pace.dt, self.pace.end_of_step(state));
         self.nodes.free(model, state, dt, t1, &mut self.next);
-        let depth =
-            self.touches.look(model, &self.options, &state.x, &state.v, &self.next, state.time, dt)?;
+        let outlook = Outlook { x: &state.x, v: &state.v, free: &self.next, time: state.time, dt };
+        let depth = self.touches.look(model, &self.options, &outlook)?;
         self.ready = true;
         Ok(depth)
     }
@@ -309,9 +314,9 @@ impl Method for SemiExplicit {
         record.numbers("semi.put_in", &[self.put_in]);
     }
 
-    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
+    fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
         self.pace.restore("semi", record)?;
-        self.nodes.restore(model, "semi", record)?;
+        self.nodes.restore("semi", record)?;
         self.touches.restore("semi", record)?;
         let mut put_in = [0.0];
         record.read_numbers("semi.put_in", &mut put_in)?;

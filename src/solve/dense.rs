@@ -48,6 +48,7 @@ pub fn solve(w: &[f64], b: &[f64], mu: &[f64], r: &mut [f64], u: &mut Vec<f64>, 
         }
     }
     report.sweeps_mean = f64::from(report.sweeps);
+    report.sweeps_island = report.sweeps_mean;
     report.unfinished = usize::from(report.change > limits.tolerance * limits.scale);
     let (mut off, mut size) = (0.0, 0.0);
     for (i, &mu) in mu.iter().enumerate() {

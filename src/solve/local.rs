@@ -32,7 +32,8 @@ pub fn closed_form(w: f64, b: &Vec3, mu: f64) -> Vec3 {
     if !closes {
         return Vec3::zeros();
     }
-    let (slide, most) = (b.y.hypot(b.z), -mu * b.x);
+    // not `hypot`, which takes as long as the rest of a contact
+    let (slide, most) = ((b.y * b.y + b.z * b.z).sqrt(), -mu * b.x);
     let share = if slide <= most { 1.0 } else { most / slide };
     Vec3::new(-b.x / w, -share * b.y / w, -share * b.z / w)
 }
@@ -140,6 +141,15 @@ impl Slide {
 
     /// The force at the smallest α that friction can bear; it is known that zero is not.
     fn slide(&self) -> Vec3 {
+        if self.c[0] == 0.0 || self.c[1] == 0.0 {
+            // Along one direction r_t has a sign, and |r_t| = μ r_n is linear in it.
+            let k = usize::from(self.c[0] == 0.0);
+            let against = -self.c[k].signum();
+            let most = -self.mu * self.bn / (self.wnn + self.mu * self.w[k] * against);
+            let mut r = Vec3::new(most / self.mu, 0.0, 0.0);
+            r[k + 1] = against * most;
+            return r;
+        }
         // from here on |r_t| ≤ |c|/α is small enough and r_n ≥ (−b_n − |w||c|/α)/W_nn large enough
         let c = self.c[0].hypot(self.c[1]);
         let most = 2.0 * c * (self.wnn + self.mu * self.w[0].hypot(self.w[1])) / (self.mu * -self.bn);

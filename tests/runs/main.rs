@@ -11,6 +11,7 @@ mod asynchronous_rattle;
 mod asynchronous_touches;
 mod automatic_step_follows_stiffening;
 mod bipotential_implicit;
+mod bipotential_newton;
 mod blocks_stick_and_slide;
 mod common;
 mod contact_of_every_kind;

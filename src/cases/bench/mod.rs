@@ -1,5 +1,6 @@
 //! Benchmarks: what `carom bench` measures. Every figure stands beside the machine's own limits of the same run.
 
+pub mod contacts;
 pub mod force;
 pub mod kicks;
 pub mod machine;

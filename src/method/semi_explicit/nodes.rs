@@ -18,22 +18,13 @@
 //!
 //! **Supports.** What a held node's own balance lacks, as in `newmark`.
 
+use super::super::chunks::{self, CHUNK, Chunk, Loads};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::restraint::Held;
-use crate::model::{Body, Ledger, Model, State};
+use crate::model::{Ledger, Model, State};
 use rayon::prelude::*;
-use std::ops::Range;
-
-/// Nodes per task, and the unit of every sum over nodes: part of the result's bits.
-const CHUNK: usize = 1024;
-
-/// A stretch of a chunk that belongs to one body.
-struct Segment {
-    body: usize,
-    nodes: Range<usize>,
-}
 
 /// What one chunk books in a step.
 #[derive(Clone, Copy, Default)]
@@ -47,15 +38,6 @@ struct Sums {
     /// `⅛M(Δt a)²` of the nodes in contact, and of all [J].
     shift: f64,
     lag: f64,
-}
-
-/// What belongs to one chunk of nodes.
-struct Chunk {
-    segments: Vec<Segment>,
-    /// Its held nodes in the model's list, and the impulse of their supports so far.
-    held: Range<usize>,
-    support: Vec<Vec3>,
-    sums: Sums,
 }
 
 /// A step as it was, for the books.
@@ -77,10 +59,8 @@ pub struct Nodes {
     pub forces: Forces,
     /// F of every node at the last evaluation that was accepted [N].
     pub force: Vec<Vec3>,
-    /// Load on each node now and at the start of the step; empty without loads.
-    load: Vec<Vec3>,
-    load_before: Vec<Vec3>,
-    chunks: Vec<Chunk>,
+    loads: Loads,
+    chunks: Vec<Chunk<Sums>>,
     /// What stands in the books of the nodes in contact, see the header [J].
     shift: f64,
     /// `⅛Σ M(Δt a)²` after the last step: of the energy that is measured, what no wave carries [J].
@@ -90,30 +70,11 @@ pub struct Nodes {
 impl Nodes {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model) -> Nodes {
-        let nodes = model.reference.len();
-        let all = &model.restraints.held;
-        let first = |node: usize| all.partition_point(|h| (h.node as usize) < node);
-        let chunk = |c: usize| {
-            let range = c * CHUNK..((c + 1) * CHUNK).min(nodes);
-            let stretch = |(body, b): (usize, &Body)| {
-                let nodes = b.nodes.start.max(range.start)..b.nodes.end.min(range.end);
-                (!nodes.is_empty()).then_some(Segment { body, nodes })
-            };
-            let held = first(range.start)..first(range.end);
-            Chunk {
-                segments: model.bodies.iter().enumerate().filter_map(stretch).collect(),
-                support: vec![Vec3::zeros(); held.len()],
-                held,
-                sums: Sums::default(),
-            }
-        };
-        let loaded = if model.loads.is_empty() { 0 } else { nodes };
         Nodes {
             forces: Forces::new(model),
-            force: vec![Vec3::zeros(); nodes],
-            load: vec![Vec3::zeros(); loaded],
-            load_before: vec![Vec3::zeros(); loaded],
-            chunks: (0..nodes.div_ceil(CHUNK)).map(chunk).collect(),
+            force: vec![Vec3::zeros(); model.reference.len()],
+            loads: Loads::new(model),
+            chunks: chunks::chunks(model, |_| Sums::default()),
             shift: 0.0,
             lag: 0.0,
         }
@@ -148,19 +109,14 @@ impl Nodes {
     /// Element forces and loads at the positions of `state`, which stand for time `t1`.
     pub fn evaluate(&mut self, model: &Model, state: &mut State, t1: f64, measure: bool) -> Totals {
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, measure);
-        std::mem::swap(&mut self.load, &mut self.load_before);
-        self.load.fill(Vec3::zeros());
-        let load = &mut self.load;
-        for source in &model.loads {
-            source.forces(t1, &state.x, |n, f| load[n as usize] += f);
-        }
+        self.loads.update(model, t1, &state.x);
         totals
     }
 
     /// The books of a step whose end is `state`, forces evaluated there; takes up the forces.
     pub fn book(&mut self, model: &Model, state: &State, done: &Done, ledger: &mut Ledger) {
         let (dt, [t0, t1]) = (done.dt, done.time);
-        let Nodes { forces, force, load, load_before, chunks, .. } = self;
+        let Nodes { forces, force, loads: Loads { now: load, before: load_before }, chunks, .. } = self;
         let restraints = &model.restraints;
         force.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).enumerate().for_each(|(c, (force, chunk))| {
             let start = c * CHUNK;
@@ -216,12 +172,12 @@ impl Nodes {
                     }
                 }
             }
-            chunk.sums = sums;
+            chunk.own = sums;
         });
         ledger.kinetic = 0.0;
         let mut shift = 0.0;
         self.lag = 0.0;
-        for Chunk { sums, .. } in &self.chunks {
+        for sums in self.chunks.iter().map(|c| &c.own) {
             shift += sums.shift;
             self.lag += sums.lag;
             ledger.kinetic += sums.kinetic;
@@ -237,10 +193,7 @@ impl Nodes {
 
     /// Brings held nodes to the motion of their supports and measures everything.
     pub fn start(&mut self, model: &Model, state: &mut State) -> Totals {
-        for held in &model.restraints.held {
-            let v = &mut state.v[held.node as usize];
-            *v = held.free * *v + model.restraints.velocity(held, state.time);
-        }
+        chunks::follow_supports(model, state);
         self.evaluate(model, state, state.time, true)
     }
 
@@ -274,30 +227,23 @@ impl Nodes {
 
     /// Impulse [N s] that the support of a held node has given since the start.
     pub fn support_impulse(&self, held: usize) -> Vec3 {
-        let chunk = &self.chunks[self.chunks.partition_point(|c| c.held.end <= held)];
-        chunk.support[held - chunk.held.start]
+        chunks::support_impulse(&self.chunks, held)
     }
 
     pub fn save(&self, name: &str, record: &mut Record) {
         record.vectors(&format!("{name}.force"), &self.force);
-        record.vectors(&format!("{name}.load"), &self.load);
-        let support: Vec<Vec3> = self.chunks.iter().flat_map(|c| &c.support).copied().collect();
-        record.vectors(&format!("{name}.support"), &support);
+        record.vectors(&format!("{name}.load"), &self.loads.now);
+        chunks::save_support(&self.chunks, name, record);
         record.numbers(&format!("{name}.shift"), &[self.shift]);
     }
 
-    pub fn restore(&mut self, model: &Model, name: &str, record: &Record) -> Result<(), RecordError> {
+    pub fn restore(&mut self, name: &str, record: &Record) -> Result<(), RecordError> {
         record.read_vectors(&format!("{name}.force"), &mut self.force)?;
-        record.read_vectors(&format!("{name}.load"), &mut self.load)?;
+        record.read_vectors(&format!("{name}.load"), &mut self.loads.now)?;
         let mut shift = [0.0];
         record.read_numbers(&format!("{name}.shift"), &mut shift)?;
         self.shift = shift[0];
-        let mut support = vec![Vec3::zeros(); model.restraints.held.len()];
-        record.read_vectors(&format!("{name}.support"), &mut support)?;
-        for chunk in &mut self.chunks {
-            chunk.support.copy_from_slice(&support[chunk.held.clone()]);
-        }
-        Ok(())
+        chunks::restore_support(&mut self.chunks, name, record)
     }
 }
 

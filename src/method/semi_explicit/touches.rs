@@ -24,6 +24,7 @@ use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model};
 use crate::solve::contacts::{Contact, Contacts, Inertia, Limits, POINTS, Report};
+use rayon::prelude::*;
 
 /// Reach of the search over the farthest way of a step.
 const AHEAD: f64 = 2.0;
@@ -43,6 +44,13 @@ const SLOWLY: f64 = 0.1;
 const EDGES_PER_STEP: f64 = 1e-5;
 /// Share of the fastest impact below which nothing rebounds.
 const REBOUND: f64 = 1e-3;
+
+/// Contacts of one node with a body say the same thing if their normals agree within 1° (its cosine) and their points
+/// within this share of the finest body's median edge.
+const SAME_WAY: f64 = 0.999_847_7;
+const SAME_POINT: f64 = 1e-9;
+/// Records that one thread goes through at a stretch.
+const STRETCH: usize = 128;
 
 /// What touches what: kind (0 node on face, 1 edges) and the two features.
 type Key = (u8, u32, u32);
@@ -77,6 +85,18 @@ struct Halves {
     outer: f64,
 }
 
+/// A step before it is taken.
+pub struct Outlook<'a> {
+    /// Positions and velocities at its start.
+    pub x: &'a [Vec3],
+    pub v: &'a [Vec3],
+    /// Velocities it would end with if nothing touched.
+    pub free: &'a [Vec3],
+    /// When it begins and how long it is [s].
+    pub time: f64,
+    pub dt: f64,
+}
+
 /// Impulses between two bodies since the start [N s]: on the first of the two.
 pub type BodyImpulse = ([u32; 2], Vec3);
 
@@ -89,6 +109,12 @@ pub struct Touches {
     /// All nodes of the scene where contacts are looked for.
     at: Vec<Vec3>,
     poses: [Vec<Pose>; 2],
+    /// Nodes near faces as they count: see `sided`.
+    records: Vec<VertexFace>,
+    /// Those among them that become contacts.
+    chosen: Vec<u32>,
+    /// Do edges near edges count? See `edges_count`.
+    edges: Vec<bool>,
     pub contacts: Contacts,
     touches: Vec<Touch>,
     kept: Vec<Kept>,
@@ -138,6 +164,9 @@ impl Touches {
             drawn,
             at,
             poses: [Vec::new(), Vec::new()],
+            records: Vec::new(),
+            chosen: Vec::new(),
+            edges: Vec::new(),
             contacts: Contacts::default(),
             touches: Vec::new(),
             kept: Vec::new(),
@@ -156,6 +185,7 @@ impl Touches {
     }
 
     /// Finds what is nearer than `way`, open or overlapping, with the nodes at `x` and the obstacles where they are at `time`.
+    /// Edges count up to `near` only.
     fn find(
         &mut self,
         model: &Model,
@@ -175,7 +205,14 @@ impl Touches {
             pass: options.pass,
             max_penetration: None,
         };
-        self.search.find(&self.scene, &self.at, None, &query)
+        self.search.find(&self.scene, &self.at, None, &query)?;
+        let (mut records, mut edges) = (std::mem::take(&mut self.records), std::mem::take(&mut self.edges));
+        let found = self.search.vertex_face().par_iter().with_min_len(STRETCH);
+        found.map(|r| self.sided(r)).collect_into_vec(&mut records);
+        let found = self.search.edge_edge().par_iter().with_min_len(STRETCH);
+        found.map(|r| r.gap <= self.near && self.edges_count(r)).collect_into_vec(&mut edges);
+        (self.records, self.edges) = (records, edges);
+        Ok(())
     }
 
     /// Farthest that two points can come towards each other in `dt` with velocities `v` and obstacles as they move [m].
@@ -202,19 +239,9 @@ impl Touches {
         2.0 * fastest.sqrt() * dt
     }
 
-    /// Looks for contacts of the step from `time` to `time + dt` that begins at `x` with velocities `v`, and would end with
-    /// `free`. Returns the deepest overlap at `x` [m].
-    #[allow(clippy::too_many_arguments)]
-    pub fn look(
-        &mut self,
-        model: &Model,
-        options: &Options,
-        x: &[Vec3],
-        v: &[Vec3],
-        free: &[Vec3],
-        time: f64,
-        dt: f64,
-    ) -> Result<f64, SearchError> {
+    /// Looks for the contacts of a step. Returns the deepest overlap at its start [m].
+    pub fn look(&mut self, model: &Model, options: &Options, step: &Outlook) -> Result<f64, SearchError> {
+        let &Outlook { x, v, free, time, dt } = step;
         for (poses, time) in self.poses.iter_mut().zip([time, time + dt]) {
             poses.clear();
             poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
@@ -239,15 +266,11 @@ impl Touches {
     /// Deepest overlap of what was found [m].
     fn deepest(&self) -> f64 {
         let mut depth: f64 = 0.0;
-        for record in self.search.vertex_face() {
-            if -record.gap > depth {
-                depth = -self.sided(record).gap;
-            }
+        for record in &self.records {
+            depth = depth.max(-record.gap);
         }
-        for record in self.search.edge_edge() {
-            if -record.gap > depth && self.edges_count(record) {
-                depth = -record.gap;
-            }
+        for (record, counts) in self.search.edge_edge().iter().zip(&self.edges) {
+            depth = if *counts { depth.max(-record.gap) } else { depth };
         }
         depth
     }
@@ -301,105 +324,124 @@ impl Touches {
         (to.place(&drawn) - from.place(&drawn)) / dt
     }
 
+    /// Which nodes on faces become contacts; of those that say the same thing the first.
+    fn choose(&mut self, pass: Pass) {
+        let Touches { scene, records, chosen, near, finest, .. } = self;
+        chosen.clear();
+        for (i, record) in records.iter().enumerate() {
+            if record.gap > *near || (pass == Pass::Double && is_second_end(scene, record)) {
+                continue;
+            }
+            let body = |r: &VertexFace| scene.facets[r.face as usize].body;
+            let same = |r: &VertexFace| {
+                body(r) == body(record)
+                    && r.normal.dot(&record.normal) > SAME_WAY
+                    && (r.point - record.point).norm() <= SAME_POINT * *finest
+            };
+            let own = chosen.iter().rev().map(|&i| &records[i as usize]);
+            if !own.take_while(|r| r.node == record.node).any(same) {
+                chosen.push(i as u32);
+            }
+        }
+    }
+
+    /// A node on a face as a contact; `v` are the velocities at the start of the step.
+    fn on_face(&self, record: &VertexFace, v: &[Vec3], dt: f64) -> (Contact, Touch) {
+        let facet = &self.scene.facets[record.face as usize];
+        let node = record.node;
+        let bodies = [self.scene.node_body[node as usize], facet.body];
+        let [on_node, on_face] = bodies.map(|b| self.scene.bodies[b as usize].attributes.rigid);
+        let mut points = Points::default();
+        let (mut normal, mut outer, mut sign) = (record.normal, Vec3::zeros(), 1.0);
+        let corners = facet.corners().iter().zip(&record.weights);
+        if on_face {
+            points.push(node, 1.0);
+            outer = self.outer(bodies[1], &record.point, dt);
+        } else if on_node {
+            corners.for_each(|(&k, &w)| points.push(k, w));
+            outer = self.outer(bodies[0], &self.at[node as usize], dt);
+            (normal, sign) = (-normal, -1.0);
+        } else {
+            points.push(node, 1.0);
+            corners.for_each(|(&k, &w)| points.push(k, -w));
+        }
+        let contact = Contact { outer, ..Contact::new(points.list(), normal) };
+        let before = contact.velocity(v);
+        let (key, outer) = ((0, node, record.face), on_face || on_node);
+        (contact, Touch { key, bodies, gap: record.gap, sign, outer, before })
+    }
+
+    /// Do two edges say something new? Where an end of either is on the other body already they do not, and slowly.
+    /// `listed` are nodes on faces.
+    fn edges_needed(&self, record: &EdgeEdge, listed: &[Touch]) -> bool {
+        let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
+        let on = |k: &u32, body: u32| {
+            let from = listed.partition_point(|t| t.key < (0, *k, 0));
+            let own = listed[from..].iter().take_while(|t| (t.key.0, t.key.1) == (0, *k));
+            own.into_iter().any(|t| t.bodies[1] == body)
+        };
+        !(e.nodes.iter().any(|k| on(k, f.body)) || f.nodes.iter().any(|k| on(k, e.body)))
+    }
+
+    /// Two edges as a contact.
+    fn on_edge(&self, record: &EdgeEdge, v: &[Vec3], dt: f64) -> (Contact, Touch) {
+        let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
+        let bodies = [e.body, f.body];
+        let [rigid_e, rigid_f] = bodies.map(|b| self.scene.bodies[b as usize].attributes.rigid);
+        let mut points = Points::default();
+        let (mut normal, mut outer, mut sign) = (record.normal, Vec3::zeros(), 1.0);
+        if rigid_e {
+            points.push(f.nodes[0], 1.0 - record.t);
+            points.push(f.nodes[1], record.t);
+            outer = self.outer(e.body, &record.p, dt);
+            (normal, sign) = (-normal, -1.0);
+        } else {
+            points.push(e.nodes[0], 1.0 - record.s);
+            points.push(e.nodes[1], record.s);
+            if rigid_f {
+                outer = self.outer(f.body, &record.q, dt);
+            } else {
+                points.push(f.nodes[0], record.t - 1.0);
+                points.push(f.nodes[1], -record.t);
+            }
+        }
+        let contact = Contact { outer, ..Contact::new(points.list(), normal) };
+        let before = contact.velocity(v);
+        let (key, outer) = ((1, record.first, record.second), rigid_e || rigid_f);
+        (contact, Touch { key, bodies, gap: record.gap, sign, outer, before })
+    }
+
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.
     pub fn list(&mut self, model: &Model, options: &Options, v: &[Vec3], free: &[Vec3], dt: f64) {
-        self.contacts.list.clear();
-        self.touches.clear();
+        self.choose(options.pass);
         let mut list = std::mem::take(&mut self.contacts.list);
         let mut touches = std::mem::take(&mut self.touches);
-        for record in self.search.vertex_face() {
-            let record = self.sided(record);
-            if record.gap > self.near {
-                continue;
-            }
-            let facet = &self.scene.facets[record.face as usize];
-            let node = record.node;
-            // Two ends of bars see each other; once is enough.
-            if facet.kind == FacetKind::Point && options.pass == Pass::Double && facet.nodes[0] < node {
-                let ends = self.scene.node_facets.of_owner(node);
-                if ends.iter().any(|&f| self.scene.facets[f as usize].kind == FacetKind::Point) {
-                    continue;
-                }
-            }
-            let key = (0, node, record.face);
-            if touches.last().is_some_and(|t| t.key == key) {
-                continue;
-            }
-            let bodies = [self.scene.node_body[node as usize], facet.body];
-            let [on_node, on_face] = bodies.map(|b| self.scene.bodies[b as usize].attributes.rigid);
-            let mut points = Points::default();
-            let (mut normal, mut outer, mut sign) = (record.normal, Vec3::zeros(), 1.0);
-            if on_face {
-                points.push(node, 1.0);
-                outer = self.outer(bodies[1], &record.point, dt);
-            } else if on_node {
-                for (&k, &w) in facet.corners().iter().zip(&record.weights) {
-                    points.push(k, w);
-                }
-                outer = self.outer(bodies[0], &self.at[node as usize], dt);
-                (normal, sign) = (-normal, -1.0);
-            } else {
-                points.push(node, 1.0);
-                for (&k, &w) in facet.corners().iter().zip(&record.weights) {
-                    points.push(k, -w);
-                }
-            }
-            let mut contact = Contact::new(points.list(), normal);
-            contact.outer = outer;
-            let before = contact.velocity(v);
-            touches.push(Touch { key, bodies, gap: record.gap, sign, outer: on_face || on_node, before });
+        let chosen = self.chosen.par_iter().with_min_len(STRETCH);
+        chosen
+            .map(|&i| self.on_face(&self.records[i as usize], v, dt))
+            .unzip_into_vecs(&mut list, &mut touches);
+        let edges = self.search.edge_edge();
+        let needed: Vec<&EdgeEdge> = edges
+            .par_iter()
+            .zip(&self.edges)
+            .with_min_len(STRETCH)
+            .filter_map(|(e, &counts)| (counts && self.edges_needed(e, &touches)).then_some(e))
+            .collect();
+        for (contact, touch) in needed.into_iter().map(|e| self.on_edge(e, v, dt)) {
             list.push(contact);
+            touches.push(touch);
         }
-        for record in self.search.edge_edge() {
-            if record.gap > self.near || !self.edges_count(record) {
-                continue;
-            }
-            let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
-            let bodies = [e.body, f.body];
-            // Where an end of either is on the other body already, the edges say nothing new, and slowly.
-            let on = |k: &u32, body: u32| {
-                let from = touches.partition_point(|t| t.key < (0, *k, 0));
-                let own = touches[from..].iter().take_while(|t| (t.key.0, t.key.1) == (0, *k));
-                own.into_iter().any(|t| t.bodies[1] == body)
-            };
-            if e.nodes.iter().any(|k| on(k, f.body)) || f.nodes.iter().any(|k| on(k, e.body)) {
-                continue;
-            }
-            let [rigid_e, rigid_f] = bodies.map(|b| self.scene.bodies[b as usize].attributes.rigid);
-            let mut points = Points::default();
-            let (mut normal, mut outer, mut sign) = (record.normal, Vec3::zeros(), 1.0);
-            if rigid_e {
-                points.push(f.nodes[0], 1.0 - record.t);
-                points.push(f.nodes[1], record.t);
-                outer = self.outer(e.body, &record.p, dt);
-                (normal, sign) = (-normal, -1.0);
-            } else {
-                points.push(e.nodes[0], 1.0 - record.s);
-                points.push(e.nodes[1], record.s);
-                if rigid_f {
-                    outer = self.outer(f.body, &record.q, dt);
-                } else {
-                    points.push(f.nodes[0], record.t - 1.0);
-                    points.push(f.nodes[1], -record.t);
-                }
-            }
-            let mut contact = Contact::new(points.list(), normal);
-            contact.outer = outer;
-            let key = (1, record.first, record.second);
-            let before = contact.velocity(v);
-            touches.push(Touch { key, bodies, gap: record.gap, sign, outer: rigid_e || rigid_f, before });
-            list.push(contact);
-        }
-        for (contact, touch) in list.iter_mut().zip(&touches) {
+        let finish = |(contact, touch): (&mut Contact, &Touch)| {
             let law = model.contact.law(touch.bodies[0], touch.bodies[1]);
             contact.mu = law.friction;
             contact.shift = self.shift(touch, contact, options, law.restitution.unwrap_or(0.0), free, dt);
             contact.force = self.guess(touch);
             let u = contact.velocity(free);
-            if contact.normal.dot(&u) + contact.shift < 0.0 {
-                self.speed = self.speed.max(u.norm());
-            }
-        }
+            if contact.normal.dot(&u) + contact.shift < 0.0 { u.norm() } else { 0.0 }
+        };
+        let all = list.par_iter_mut().zip(&touches).with_min_len(STRETCH);
+        let fastest = all.map(finish).reduce(|| 0.0, f64::max);
+        self.speed = self.speed.max(fastest);
         (self.contacts.list, self.touches) = (list, touches);
     }
 
@@ -466,13 +508,15 @@ impl Touches {
         let late = if centred { 0.5 } else { 1.0 };
         let mut now = Halves::default();
         let (mut normal_work, mut friction_work, mut outer_work) = (0.0, 0.0, 0.0);
-        let mut carried = 0;
+        let (mut carried, mut pair) = (0, 0);
         for (contact, touch) in self.contacts.list.iter().zip(&self.touches) {
             if contact.force == Vec3::zeros() {
                 continue;
             }
             carried += 1;
-            self.kept.push(Kept { key: touch.key, body: touch.bodies[1], force: contact.force });
+            if contact.settled {
+                self.kept.push(Kept { key: touch.key, body: touch.bodies[1], force: contact.force });
+            }
             let j = dt * contact.force;
             let n = contact.normal;
             let along = n.dot(&j) * n;
@@ -497,10 +541,14 @@ impl Touches {
             let on_first = touch.sign * j;
             let [a, b] = touch.bodies;
             let (key, on_first) = if a <= b { ([a, b], on_first) } else { ([b, a], -on_first) };
-            match self.between.binary_search_by_key(&key, |p| p.0) {
-                Ok(at) => self.between[at].1 += on_first,
-                Err(at) => self.between.insert(at, (key, on_first)),
+            // neighbours mostly touch the same body
+            if self.between.get(pair).is_none_or(|p| p.0 != key) {
+                pair = self.between.binary_search_by_key(&key, |p| p.0).unwrap_or_else(|at| {
+                    self.between.insert(at, (key, Vec3::zeros()));
+                    at
+                });
             }
+            self.between[pair].1 += on_first;
         }
         self.kept.sort_unstable_by_key(|k| k.key);
         ledger.restitution -= normal_work - 0.5 * self.halves.normal;
@@ -523,16 +571,17 @@ impl Touches {
         self.moved.resize(x.len(), Vec3::zeros());
         self.moved.fill(Vec3::zeros());
         self.any_moved = false;
-        self.find(model, x.iter().copied(), time, 0.0, options)?;
+        let near = std::mem::replace(&mut self.near, DEEPEST * self.finest);
+        let found = self.find(model, x.iter().copied(), time, 0.0, options);
         let depth = self.deepest();
-        if depth == 0.0 {
-            return Ok(());
+        if found.is_err() || depth == 0.0 {
+            self.near = near;
+            return found;
         }
         self.any_moved = true;
         let still = std::mem::take(&mut self.impulse);
         // lists contacts where nodes are now; speeds and guesses play no part
         let speed = self.speed;
-        let near = std::mem::replace(&mut self.near, DEEPEST * self.finest);
         self.list(model, options, &still, &still, 1.0);
         (self.speed, self.near) = (speed, near);
         self.impulse = still;
@@ -605,6 +654,14 @@ impl Touches {
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }
+}
+
+/// Two ends of bars see each other, once is enough: is this the second time?
+fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
+    let is_end = |f: u32| scene.facets[f as usize].kind == FacetKind::Point;
+    is_end(record.face)
+        && scene.facets[record.face as usize].nodes[0] < record.node
+        && scene.node_facets.of_owner(record.node).iter().any(|&f| is_end(f))
 }
 
 /// The points of one contact; who has no weight is left out.

@@ -1,0 +1,241 @@
+//! In which order contacts are gone through: islands, and colours in them.
+//!
+//! ```text
+//! island   contacts that hang together by nodes that can move; counted in the order of their first contacts
+//! colour   contacts of an island no two of which share such a node; greedy, in the order of the list
+//! ```
+//!
+//! The list in its order is sorted by (island, colour, place in the list), and so are the nodes by island: what is swept
+//! over together lies together in memory. All of it is one pass over the list and counting, and only when contacts come or go.
+
+use super::{Contact, Inertia, POINTS};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Colours that a node remembers one by one; what comes later is counted up.
+const REMEMBERED: u32 = 128;
+pub(super) const NONE: u32 = u32::MAX;
+/// Contacts that one thread compares at a stretch.
+const COMPARED: usize = 1024;
+
+/// Where a contact belongs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seat {
+    /// Its island, or none if nobody can move.
+    pub island: u32,
+    colour: u32,
+    /// Its place in the order.
+    pub row: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// Of each contact in the list.
+    pub seats: Vec<Seat>,
+    /// Contacts in their order.
+    pub contacts: Vec<u32>,
+    /// Ends of colours among these, island after island.
+    pub colours: Vec<usize>,
+    pub islands: Vec<Extent>,
+    /// Nodes of contacts, island after island; who cannot move comes last, from `still` on.
+    pub nodes: Vec<u32>,
+    pub still: usize,
+    /// Place of each node among these.
+    pub place: Vec<u32>,
+    /// Of these nodes: who they hang together with, colours that are taken, and the next one beyond those.
+    parent: Vec<u32>,
+    taken: Vec<(u128, u32)>,
+    island_of: Vec<u32>,
+    next: Vec<u32>,
+    scratch: Vec<u32>,
+    /// What the order was found for: nodes of contacts and those that cannot move.
+    known: Vec<([u32; POINTS], u8)>,
+    known_fixed: u64,
+}
+
+/// What belongs to an island.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extent {
+    /// Its contacts in their order.
+    pub rows: Range<usize>,
+    /// Its colours and its nodes among those of all.
+    pub colours: Range<usize>,
+    pub nodes: Range<usize>,
+}
+
+impl Order {
+    /// Finds the order of `list`, whose nodes are fewer than `nodes`. As long as the same nodes touch it stays.
+    pub fn find(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
+        let same =
+            |(contact, known): (&Contact, &([u32; POINTS], u8))| (contact.nodes, contact.count) == *known;
+        let pairs = list.par_iter().zip(&self.known).with_min_len(COMPARED);
+        if list.len() == self.known.len() && inertia.which_fixed == self.known_fixed && pairs.all(same) {
+            return;
+        }
+        for &node in &self.nodes {
+            self.place[node as usize] = NONE;
+        }
+        self.known.clear();
+        self.known.extend(list.iter().map(|c| (c.nodes, c.count)));
+        self.known_fixed = inertia.which_fixed;
+        self.hang_together(list, inertia, nodes);
+        self.count_islands();
+        self.sort_contacts();
+        self.sort_nodes();
+    }
+
+    /// Nodes as they come, joined by contacts; colours. Until islands are counted a contact's is its first node.
+    fn hang_together(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
+        let Order { seats, nodes: touched, place, parent, taken, .. } = self;
+        place.resize(nodes, NONE);
+        seats.clear();
+        touched.clear();
+        parent.clear();
+        taken.clear();
+        for contact in list {
+            let (mut first, mut root) = (NONE, NONE);
+            let (mut used, mut next) = (0u128, REMEMBERED);
+            for (k, _) in contact.points() {
+                if place[k] == NONE {
+                    place[k] = touched.len() as u32;
+                    parent.push(place[k]);
+                    taken.push((0, REMEMBERED));
+                    touched.push(k as u32);
+                }
+                if inertia.fixed(k) {
+                    continue;
+                }
+                let at = place[k];
+                used |= taken[at as usize].0;
+                next = next.max(taken[at as usize].1);
+                let other = top(parent, at);
+                if root == NONE {
+                    (first, root) = (at, other);
+                } else if other != root {
+                    let (low, high) = (root.min(other), root.max(other));
+                    parent[high as usize] = low;
+                    root = low;
+                }
+            }
+            let free = used.trailing_ones();
+            let colour = if free < REMEMBERED { free } else { next };
+            for (k, _) in contact.points().filter(|p| !inertia.fixed(p.0)) {
+                let taken = &mut taken[place[k] as usize];
+                if colour < REMEMBERED {
+                    taken.0 |= 1 << colour;
+                } else {
+                    taken.1 = colour + 1;
+                }
+            }
+            seats.push(Seat { island: first, colour, row: NONE });
+        }
+    }
+
+    fn count_islands(&mut self) {
+        let Order { seats, parent, island_of, next, .. } = self;
+        island_of.clear();
+        island_of.resize(parent.len(), NONE);
+        next.clear();
+        for seat in seats.iter_mut().filter(|s| s.island != NONE) {
+            let island = &mut island_of[top(parent, seat.island) as usize];
+            if *island == NONE {
+                *island = next.len() as u32;
+                next.push(0);
+            }
+            seat.island = *island;
+            next[*island as usize] += 1;
+        }
+    }
+
+    /// By colour, then by island, each time keeping the order there was.
+    fn sort_contacts(&mut self) {
+        let Order { seats, contacts, colours, islands, next, scratch, .. } = self;
+        let sizes = std::mem::take(next);
+        for seat in seats.iter() {
+            if next.len() <= seat.colour as usize {
+                next.resize(seat.colour as usize + 1, 0);
+            }
+            next[seat.colour as usize] += 1;
+        }
+        begin_of_each(next);
+        scratch.clear();
+        scratch.resize(seats.len(), NONE);
+        for (i, seat) in seats.iter().enumerate() {
+            let to = &mut next[seat.colour as usize];
+            scratch[*to as usize] = i as u32;
+            *to += 1;
+        }
+        *next = sizes;
+        let count = begin_of_each(next);
+        contacts.clear();
+        contacts.resize(count, NONE);
+        for &i in scratch.iter() {
+            let seat = &mut seats[i as usize];
+            if let Some(to) = next.get_mut(seat.island as usize) {
+                contacts[*to as usize] = i;
+                seat.row = *to;
+                *to += 1;
+            }
+        }
+        colours.clear();
+        islands.clear();
+        let mut from = 0;
+        for &end in next.iter() {
+            let (rows, begin) = (from..end as usize, colours.len());
+            for row in rows.clone() {
+                let colour = |row: usize| seats[contacts[row] as usize].colour;
+                if row + 1 == rows.end || colour(row + 1) != colour(row) {
+                    colours.push(row + 1);
+                }
+            }
+            from = rows.end;
+            islands.push(Extent { rows, colours: begin..colours.len(), nodes: 0..0 });
+        }
+    }
+
+    fn sort_nodes(&mut self) {
+        let Order { nodes, place, parent, island_of, next, scratch, islands, still, .. } = self;
+        next.clear();
+        next.resize(islands.len() + 1, 0);
+        let count = islands.len();
+        let bucket =
+            |at: usize, parent: &mut [u32]| (island_of[top(parent, at as u32) as usize] as usize).min(count);
+        for at in 0..nodes.len() {
+            next[bucket(at, parent)] += 1;
+        }
+        begin_of_each(next);
+        scratch.clear();
+        scratch.resize(nodes.len(), NONE);
+        for (at, &node) in nodes.iter().enumerate() {
+            let to = &mut next[bucket(at, parent)];
+            scratch[*to as usize] = node;
+            place[node as usize] = *to;
+            *to += 1;
+        }
+        std::mem::swap(nodes, scratch);
+        *still = 0;
+        for (island, &end) in islands.iter_mut().zip(next.iter()) {
+            island.nodes = *still..end as usize;
+            *still = end as usize;
+        }
+    }
+}
+
+/// From counts to where each begins; returns their sum.
+fn begin_of_each(counts: &mut [u32]) -> usize {
+    let mut sum = 0;
+    for count in counts {
+        sum += std::mem::replace(count, sum);
+    }
+    sum as usize
+}
+
+/// Who stands for all that hang together with `at`.
+fn top(parent: &mut [u32], mut at: u32) -> u32 {
+    while parent[at as usize] != at {
+        let up = parent[parent[at as usize] as usize];
+        parent[at as usize] = up;
+        at = up;
+    }
+    at
+}
