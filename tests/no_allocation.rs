@@ -3,8 +3,7 @@
 #[path = "runs/common.rs"]
 mod common;
 
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
@@ -45,12 +44,11 @@ static COUNTING: Counting = Counting;
 fn allocations(threads: usize) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };
+        let law = material::Law::StVenantKirchhoff { young: 1.0, poisson: 0.3, density: 1.0 };
         let mut builder = Builder::default();
         let mesh = shape::Box::new([1.0; 3], [16; 3]).build().unwrap();
         let sides = mesh.side_sets["xmax"].clone();
-        let spec =
-            BodySpec { gravity: 0.01 * Vec3::z(), damping: 0.1, ..body::<Hex8, _>("block", mesh, law, 1.0) };
+        let spec = BodySpec { gravity: 0.01 * Vec3::z(), damping: 0.1, ..body("block", mesh, &law, 1.0) };
         let index = builder.body(spec);
         builder.pressure(index, &sides, 0.01, Table::default());
         let held = builder.bodies()[0].node_set("xmin").unwrap();
@@ -72,12 +70,12 @@ fn allocations(threads: usize) -> u64 {
 fn allocations_in_contact<M: Method>(threads: usize, method: impl Fn(&Model, StepRule) -> M + Sync) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let law = StVenantKirchhoff { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+        let law = material::Law::StVenantKirchhoff { young: 1e3, poisson: 0.3, density: 1.0 };
         let mut builder = Builder::default();
         for (name, height, cells) in [("lower", 0.0, 4), ("upper", 1.0, 3)] {
             let mut mesh = shape::Box::new([1.0; 3], [cells; 3]).build().unwrap();
             mesh.place(&Placement { at: height * Vec3::z(), rotation: None }).unwrap();
-            builder.body(BodySpec { gravity: -Vec3::z(), ..body::<Hex8, _>(name, mesh, law, 1.0) });
+            builder.body(BodySpec { gravity: -Vec3::z(), ..body(name, mesh, &law, 1.0) });
         }
         let floor = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::z() };
         builder.contact.obstacles.push(Obstacle::new("floor", floor));
@@ -101,12 +99,12 @@ fn allocations_in_contact<M: Method>(threads: usize, method: impl Fn(&Model, Ste
 fn allocations_at_steps_of_their_own(threads: usize) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let law = StVenantKirchhoff { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+        let law = material::Law::StVenantKirchhoff { young: 1e3, poisson: 0.3, density: 1.0 };
         let mut builder = Builder::default();
         for (name, height, cells) in [("lower", 0.0, [8, 8, 2]), ("upper", 1.0, [7, 7, 3])] {
             let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
             mesh.place(&Placement { at: height * Vec3::z(), rotation: None }).unwrap();
-            builder.body(BodySpec { gravity: -Vec3::z(), ..body::<Hex8, _>(name, mesh, law, 1.0) });
+            builder.body(BodySpec { gravity: -Vec3::z(), ..body(name, mesh, &law, 1.0) });
         }
         let floor = builder.bodies()[0].node_set("zmin").unwrap();
         builder.restrain(floor, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);

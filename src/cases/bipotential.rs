@@ -5,11 +5,9 @@
 //!
 //! Read by `reproduce` and by the tests of whole runs.
 
-use crate::element::hex8::Hex8;
-use crate::element::quad4::Quad4;
-use crate::element::solid::{Solid, SolidOptions};
-use crate::element::{Block, Element, Positions};
-use crate::material::BlatzKo;
+use crate::element::Positions;
+use crate::element::choice::{Kind, maker};
+use crate::material;
 use crate::math::Vec3;
 use crate::mesh::place::Placement;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, shape};
@@ -31,20 +29,17 @@ pub enum CaseError {
 }
 
 /// Foam rubber of density 800 kg/m³ with shear modulus `shear` [Pa].
-pub fn foam(shear: f64) -> BlatzKo {
-    BlatzKo { shear, density: 800.0 }
+pub fn foam(shear: f64) -> material::Law {
+    material::Law::BlatzKo { shear, density: 800.0 }
 }
 
-/// A body of one kind of element, of unit thickness if plane.
-pub fn body<E: Element>(name: &str, mesh: Mesh, law: BlatzKo) -> BodySpec<'static> {
-    let make = move |connectivity: Vec<u32>, reference: &[Vec3]| {
-        let block = Solid::<E, BlatzKo>::new(law, connectivity, reference, &SolidOptions::default());
-        Box::new(block) as Box<dyn Block>
-    };
+/// A body of one law, of unit thickness if plane.
+pub fn body(name: &str, mesh: Mesh, law: &material::Law) -> BodySpec<'static> {
+    let blocks = mesh.cells.iter().map(|cells| maker(Kind::new(cells.kind), law)).collect();
     BodySpec {
         name: name.into(),
         mesh,
-        blocks: vec![Box::new(make)],
+        blocks,
         section: 1.0,
         gravity: Vec3::zeros(),
         gravity_table: Table::default(),
@@ -150,7 +145,7 @@ pub const CYLINDERS: [(f64, f64, f64); 10] = [
 pub fn ten_cylinders(friction: f64) -> Result<Model, CaseError> {
     let mut builder = Builder::default();
     for (i, (x, y, radius)) in CYLINDERS.into_iter().enumerate() {
-        let spec = body::<Quad4>(&format!("disc-{i}"), disc_at(radius, x, y, 8, 2), foam(2e6));
+        let spec = body(&format!("disc-{i}"), disc_at(radius, x, y, 8, 2), &foam(2e6));
         plane_body(&mut builder, spec);
     }
     for (name, side) in [("left", 1.0), ("right", -1.0)] {
@@ -173,7 +168,7 @@ pub fn cubes_on_plate(gap: f64, friction: f64) -> Result<Model, CaseError> {
             let mut mesh = shape::Box::new([size; 3], [3; 3]).build()?;
             let at = Vec3::new(x - 0.5 * size, y, z - 0.5 * size);
             mesh.place(&Placement { at, rotation: None })?;
-            builder.body(body::<Hex8>(&format!("cube {x} {z} {level}"), mesh, foam(2e7)));
+            builder.body(body(&format!("cube {x} {z} {level}"), mesh, &foam(2e7)));
             y += size + gap;
         }
     }
@@ -290,7 +285,7 @@ pub fn pile(side: u32, layers: u32, friction: f64, damping: f64) -> Result<Model
             let mut mesh = shape::Box::new([0.5; 3], [3; 3]).build()?;
             let [x, y] = [k % side, k / side].map(|i| 0.52 * f64::from(i) + shift);
             mesh.place(&Placement { at: Vec3::new(x, y, 0.5 * f64::from(layer)), rotation: None })?;
-            let spec = body::<Hex8>(&format!("cube {layer} {k}"), mesh, foam(2e7));
+            let spec = body(&format!("cube {layer} {k}"), mesh, &foam(2e7));
             builder.body(BodySpec { gravity: -9.81 * Vec3::z(), damping, ..spec });
         }
     }

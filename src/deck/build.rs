@@ -1,12 +1,12 @@
 //! From a checked deck to a [`Case`].
 
-use super::blocks::{Kind, maker};
 use super::check::{Made, Prepared};
 use super::problem::Problems;
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
 use super::tree::Tree;
 use crate::contact::search::Pass;
+use crate::element::choice::{Kind, maker};
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{self, Asynchronous as AsynchronousMethod};

@@ -12,7 +12,6 @@
 //! JSON schema is made from.
 
 mod array;
-mod blocks;
 mod build;
 mod check;
 mod meshes;

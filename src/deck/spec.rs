@@ -4,6 +4,8 @@
 //! serde: `read.rs` does that by hand, because it knows the place of every value and reports all problems at once.
 //! A test holds the two together.
 
+pub use crate::element::choice::{Integration, Plane};
+pub use crate::material::Law;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -505,86 +507,6 @@ pub struct Between {
     pub off: bool,
 }
 
-/// A law with its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "law", rename_all = "kebab-case")]
-#[schemars(deny_unknown_fields)]
-pub enum Law {
-    /// Hooke's law at small strains. Not for large rotations.
-    Linear {
-        /// Young's modulus [Pa].
-        young: f64,
-        /// Poisson's ratio, above -1 and below 0.5.
-        poisson: f64,
-        /// Mass per volume [kg/m³].
-        density: f64,
-    },
-    /// St. Venant–Kirchhoff: Hooke's law in the Green strain.
-    StVenantKirchhoff {
-        /// Young's modulus [Pa].
-        young: f64,
-        /// Poisson's ratio, above -1 and below 0.5.
-        poisson: f64,
-        /// Mass per volume [kg/m³].
-        density: f64,
-    },
-    /// Compressible neo-Hookean.
-    NeoHookean {
-        /// Young's modulus at small strains [Pa].
-        young: f64,
-        /// Poisson's ratio at small strains, above -1 and below 0.5.
-        poisson: f64,
-        /// Mass per volume [kg/m³].
-        density: f64,
-    },
-    /// Mooney–Rivlin.
-    MooneyRivlin {
-        /// C₁ [Pa].
-        c1: f64,
-        /// C₂ [Pa].
-        c2: f64,
-        /// Bulk modulus at small strains [Pa].
-        bulk: f64,
-        /// Mass per volume [kg/m³].
-        density: f64,
-    },
-    /// Ogden's law, one entry of `mu` and `alpha` per term.
-    Ogden {
-        /// μ of each term [Pa].
-        mu: Vec<f64>,
-        /// α of each term.
-        alpha: Vec<f64>,
-        /// Bulk modulus at small strains [Pa].
-        bulk: f64,
-        /// Mass per volume [kg/m³].
-        density: f64,
-    },
-    /// Blatz–Ko foam rubber.
-    BlatzKo {
-        /// Shear modulus at small strains [Pa].
-        shear: f64,
-        /// Mass per volume [kg/m³].
-        density: f64,
-    },
-}
-
-impl Law {
-    pub const ALL: [&'static str; 6] =
-        ["linear", "st-venant-kirchhoff", "neo-hookean", "mooney-rivlin", "ogden", "blatz-ko"];
-
-    pub fn name(&self) -> &'static str {
-        let index = match self {
-            Law::Linear { .. } => 0,
-            Law::StVenantKirchhoff { .. } => 1,
-            Law::NeoHookean { .. } => 2,
-            Law::MooneyRivlin { .. } => 3,
-            Law::Ogden { .. } => 4,
-            Law::BlatzKo { .. } => 5,
-        };
-        Law::ALL[index]
-    }
-}
-
 /// A material: the name of one, or a law right here.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -741,38 +663,6 @@ pub fn default_hourglass() -> f64 {
 /// One at all times.
 pub fn default_table() -> Vec<[f64; 2]> {
     vec![[0.0, 1.0]]
-}
-
-/// Integration points of solids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Integration {
-    /// 2×2×2 points in a hexahedron, one in a tetrahedron.
-    #[default]
-    Full,
-    /// One in a hexahedron, with hourglass control.
-    OnePoint,
-    /// At nodes, with the mean gradient of the cells around, stabilised.
-    Nodal,
-}
-
-impl Integration {
-    pub const ALL: [&'static str; 3] = ["full", "one-point", "nodal"];
-}
-
-/// What happens across a plane body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Plane {
-    /// It cannot get thicker.
-    #[default]
-    Strain,
-    /// It is free to.
-    Stress,
-}
-
-impl Plane {
-    pub const ALL: [&'static str; 2] = ["strain", "stress"];
 }
 
 /// A point: the centre of mass, or where it is said to be.

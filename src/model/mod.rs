@@ -11,7 +11,7 @@ pub mod record;
 pub mod restraint;
 pub mod table;
 
-use crate::element::Block;
+use crate::element::{Block, MakeBlock};
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use contact::Contact;
@@ -132,9 +132,6 @@ pub struct State {
     pub v: Vec<Vec3>,
     pub material: MaterialState,
 }
-
-/// A block's maker: from global connectivity and all reference positions.
-pub type MakeBlock<'a> = dyn Fn(Vec<u32>, &[Vec3]) -> Box<dyn Block> + 'a;
 
 /// A body as it is handed to the builder.
 pub struct BodySpec<'a> {

@@ -1,13 +1,11 @@
 //! A folder that a run has written, not a hand.
 
 use crate::folders;
-use carom::element::Block;
-use carom::element::hex8::Hex8;
-use carom::element::solid::{Solid, SolidOptions};
+use carom::element::choice::{Kind, maker};
 use carom::look::{PlotOptions, RenderOptions, Select, in_words, plot, render};
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::Vec3;
-use carom::mesh::shape;
+use carom::mesh::{CellKind, shape};
 use carom::method::verlet::{StepRule, Verlet};
 use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::{BodySpec, Builder, Table};
@@ -23,17 +21,12 @@ use std::sync::atomic::AtomicBool;
 
 /// A beam that is thrown, bends and turns.
 fn beam() -> Case {
-    let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };
-    let make = move |connectivity: Vec<u32>, reference: &[Vec3]| {
-        let block =
-            Solid::<Hex8, StVenantKirchhoff>::new(law, connectivity, reference, &SolidOptions::default());
-        Box::new(block) as Box<dyn Block>
-    };
+    let law = Law::StVenantKirchhoff { young: 1.0, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
     builder.body(BodySpec {
         name: "beam".into(),
         mesh: shape::Box::new([4.0, 0.5, 0.5], [24, 3, 3]).build().unwrap(),
-        blocks: vec![Box::new(make)],
+        blocks: vec![maker(Kind::new(CellKind::Hex8), &law)],
         section: 1.0,
         gravity: Vec3::new(0.0, 0.0, -0.01),
         gravity_table: Table::default(),

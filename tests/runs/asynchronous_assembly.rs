@@ -5,8 +5,7 @@
 //! corner (0, 0, 2) with its lower face at the start. E₀ = 4, P = (2, 2, 0), L = (−4, 4, 0) about the origin.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::shape;
 use carom::method::Method;
@@ -15,7 +14,7 @@ use carom::model::record::Record;
 use carom::model::{Builder, Ledger, Model, State};
 
 fn assembly() -> Model {
-    let law = StVenantKirchhoff { lame: Lame::from_young(1000.0, 0.3), density: 1.0 };
+    let law = Law::StVenantKirchhoff { young: 1000.0, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
     for k in 0..2 {
         for j in 0..3 {
@@ -24,7 +23,7 @@ fn assembly() -> Model {
                 let mut mesh = shape::Box::new([1.0; 3], [cells; 3]).build().unwrap();
                 let shift = Vec3::new(f64::from(i), f64::from(j), f64::from(k));
                 mesh.nodes.iter_mut().for_each(|p| *p += shift);
-                builder.body(body::<Hex8, _>(&format!("cube{i}{j}{k}"), mesh, law, 1.0));
+                builder.body(body(&format!("cube{i}{j}{k}"), mesh, &law, 1.0));
             }
         }
     }
@@ -36,7 +35,7 @@ fn assembly() -> Model {
     };
     let centre = Vec3::new(-0.5, -0.5, 2.0);
     hitter.nodes.iter_mut().for_each(|p| *p = centre + turn(*p - Vec3::repeat(0.5)));
-    builder.body(body::<Hex8, _>("hitter", hitter, law, 1.0));
+    builder.body(body("hitter", hitter, &law, 1.0));
     builder.build().unwrap()
 }
 

@@ -5,9 +5,7 @@
 //! the exact answer are waves in the bars, which a finer mesh makes smaller.
 
 use crate::common::{Run, body};
-use carom::element::bar2::Bar2;
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, Linear, Uniaxial};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape::{self, End, Grading};
@@ -34,7 +32,7 @@ struct Seen {
 }
 
 fn bars(n: u32, hexes: bool) -> Model {
-    let law = Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 };
+    let law = Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
     let mut builder = Builder::default();
     for (name, at, n, fine) in [("left", -10.0, n, End::Max), ("right", 0.0, n + 1, End::Min)] {
         let grading = Grading::Quadratic { slope: 1.0 / f64::from(n), fine };
@@ -49,9 +47,9 @@ fn bars(n: u32, hexes: bool) -> Model {
         };
         mesh.place(&Placement { at: Vec3::new(at, 0.0, 0.0), rotation: None }).unwrap();
         if hexes {
-            builder.body(body::<Hex8, _>(name, mesh, law, 1.0));
+            builder.body(body(name, mesh, &law, 1.0));
         } else {
-            let index = builder.body(body::<Bar2, _>(name, mesh, Uniaxial(law), 1.0));
+            let index = builder.body(body(name, mesh, &law, 1.0));
             let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
             builder.restrain(nodes, vec![Vec3::y(), Vec3::z()], None);
         }

@@ -4,8 +4,7 @@
 //! goes u = t − t²/4 until t = 2 and rests at u = 1; friction takes ½ v₀² = 0.5.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
@@ -28,14 +27,14 @@ struct Seen {
 }
 
 fn block(young: f64, mu: f64, end: f64, options: Options, rollers: bool) -> Seen {
-    let law = StVenantKirchhoff { lame: Lame::from_young(young, 0.2), density: 1.0 };
+    let law = Law::StVenantKirchhoff { young, poisson: 0.2, density: 1.0 };
     let mut builder = Builder::default();
     let mut cube = shape::Box::new([1.0; 3], [3; 3]).build().unwrap();
     cube.place(&Placement { at: Vec3::new(0.5, 0.5, 0.0), rotation: None }).unwrap();
     let mut plate = shape::Box::new([5.0, 2.0, 0.2], [5, 5, 1]).build().unwrap();
     plate.place(&Placement { at: Vec3::new(0.0, 0.0, -0.2), rotation: None }).unwrap();
-    builder.body(BodySpec { gravity: -Vec3::z(), ..body::<Hex8, _>("block", cube, law, 1.0) });
-    let index = builder.body(body::<Hex8, _>("plate", plate, law, 1.0));
+    builder.body(BodySpec { gravity: -Vec3::z(), ..body("block", cube, &law, 1.0) });
+    let index = builder.body(body("plate", plate, &law, 1.0));
     let fixed: Vec<u32> = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
     builder.restrain(fixed.clone(), vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
     if rollers {

@@ -3,8 +3,7 @@
 //! short.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::{Mat3, Vec3};
 use carom::mesh::shape;
 use carom::method::Method;
@@ -15,14 +14,14 @@ const END: f64 = 0.35;
 
 /// Final positions and velocities of the scene in the frame `x ↦ turn x + shift`, moving with `train`.
 fn thrown(turn: Mat3, shift: Vec3, train: Vec3, mu: f64) -> (Vec<Vec3>, Vec<Vec3>) {
-    let law = StVenantKirchhoff { lame: Lame::from_young(50.0, 0.3), density: 1.0 };
+    let law = Law::StVenantKirchhoff { young: 50.0, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
     for (name, at, cells) in
         [("left", Vec3::new(-1.02, 0.23, 0.11), [3, 2, 2]), ("right", Vec3::zeros(), [2, 3, 3])]
     {
         let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
         mesh.nodes.iter_mut().for_each(|p| *p = turn * (*p + at) + shift);
-        builder.body(body::<Hex8, _>(name, mesh, law, 1.0));
+        builder.body(body(name, mesh, &law, 1.0));
     }
     builder.contact.law.friction = mu;
     let model = builder.build().unwrap();

@@ -2,10 +2,7 @@
 //! conserved, and that looking, stopping and threads change nothing.
 
 use crate::common::{Run, body};
-use carom::element::bar2::Bar2;
-use carom::element::hex8::Hex8;
-use carom::element::tet4::Tet4;
-use carom::material::{Lame, Linear, StVenantKirchhoff, Uniaxial};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::shape::{self, End, Grading};
 use carom::mesh::{CellKind, Mesh};
@@ -17,11 +14,11 @@ use carom::model::{BodySpec, Builder, Model, Table};
 
 /// A bar of length 10 whose elements grow from 0.1 to about 1.3.
 fn graded_bar(n: u32) -> Model {
-    let law = Uniaxial(Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 });
+    let law = Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
     let mut bar = shape::Bar::new(10.0, 5 * n);
     bar.grading = Grading::Quadratic { slope: 1.0 / f64::from(n), fine: End::Min };
     let mut builder = Builder::default();
-    builder.body(body::<Bar2, _>("bar", bar.build().unwrap(), law, 1.0));
+    builder.body(body("bar", bar.build().unwrap(), &law, 1.0));
     let nodes = (0..=5 * n).collect();
     builder.restrain(nodes, vec![Vec3::y(), Vec3::z()], None);
     builder.build().unwrap()
@@ -197,11 +194,11 @@ fn block(cells: [u32; 3], kind: CellKind) -> Mesh {
 /// Free bodies of hexes and tets spin and shake: linear and angular momentum to round-off, energy to second order.
 #[test]
 fn free_spinning_bodies_keep_their_momenta_at_steps_of_their_own() {
-    let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };
+    let law = Law::StVenantKirchhoff { young: 1.0, poisson: 0.3, density: 1.0 };
     for (steps, safety) in [(Steps::Classes, 0.5), (Steps::Free, 0.1)] {
         let mut builder = Builder::default();
-        builder.body(body::<Hex8, _>("hexes", block([5, 3, 2], CellKind::Hex8), law, 1.0));
-        builder.body(body::<Tet4, _>("tets", block([4, 2, 2], CellKind::Tet4), law, 1.0));
+        builder.body(body("hexes", block([5, 3, 2], CellKind::Hex8), &law, 1.0));
+        builder.body(body("tets", block([4, 2, 2], CellKind::Tet4), &law, 1.0));
         let model = builder.build().unwrap();
         let method = Asynchronous::new(&model, Options { steps, safety, ..Options::default() });
         assert!(method.steps().len() >= 2);
@@ -233,14 +230,13 @@ fn free_spinning_bodies_keep_their_momenta_at_steps_of_their_own() {
 fn loaded(threads: usize, looks: u32, restart: bool, safety: f64) -> (Record, f64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };
+        let law = Law::StVenantKirchhoff { young: 1.0, poisson: 0.3, density: 1.0 };
         let make = || {
             let mut builder = Builder::default();
             let (hexes, tets) = (block([16, 8, 8], CellKind::Hex8), block([9, 6, 6], CellKind::Tet4));
             let gravity = Vec3::new(0.0, 0.01, -0.03);
-            let a = builder.body(BodySpec { gravity, ..body::<Hex8, _>("hexes", hexes.clone(), law, 1.0) });
-            let b =
-                builder.body(BodySpec { damping: 0.2, ..body::<Tet4, _>("tets", tets.clone(), law, 1.0) });
+            let a = builder.body(BodySpec { gravity, ..body("hexes", hexes.clone(), &law, 1.0) });
+            let b = builder.body(BodySpec { damping: 0.2, ..body("tets", tets.clone(), &law, 1.0) });
             let ramp = || Table::new(vec![(0.0, 0.0), (0.3, 1.0)]).unwrap();
             builder.pressure(a, &hexes.side_sets["xmax"], 0.1, ramp());
             builder.traction(b, &tets.side_sets["zmax"], Vec3::new(0.05, 0.02, 0.1), ramp());
@@ -308,13 +304,13 @@ fn the_books_of_loads_and_supports_close_as_steps_get_shorter() {
 /// A block under gravity on supports: what it weighs is what they bear, whatever the step.
 #[test]
 fn supports_bear_the_weight_and_the_books_balance() {
-    let law = StVenantKirchhoff { lame: Lame::from_young(100.0, 0.2), density: 2.0 };
+    let law = Law::StVenantKirchhoff { young: 100.0, poisson: 0.2, density: 2.0 };
     let mut builder = Builder::default();
     let gravity = Vec3::new(0.0, 0.0, -1.0);
     builder.body(BodySpec {
         gravity,
         damping: 4.0,
-        ..body::<Hex8, _>("block", block([5, 3, 2], CellKind::Hex8), law, 1.0)
+        ..body("block", block([5, 3, 2], CellKind::Hex8), &law, 1.0)
     });
     let bottom = builder.bodies()[0].node_set("zmin").unwrap();
     builder.restrain(bottom, vec![Vec3::z()], None);

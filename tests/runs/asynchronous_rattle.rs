@@ -7,8 +7,7 @@
 //! ```
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::shape;
 use carom::method::Method;
@@ -96,10 +95,10 @@ fn a_pendulum_by_rattle_swings_for_ever() {
 }
 
 fn held_block() -> (Model, Vec<(usize, Vec3)>) {
-    let law = StVenantKirchhoff { lame: Lame::from_young(10.0, 0.3), density: 1.0 };
+    let law = Law::StVenantKirchhoff { young: 10.0, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
     let mesh = shape::Box::new([1.0, 0.8, 0.6], [2, 1, 1]).build().unwrap();
-    let index = builder.body(body::<Hex8, _>("block", mesh, law, 1.0));
+    let index = builder.body(body("block", mesh, &law, 1.0));
     let set = |builder: &Builder, name: &str| builder.bodies()[index].node_set(name).unwrap();
     let mut held = Vec::new();
     let (a, b) = (Vec3::new(1.0, 1.0, 0.0), Vec3::new(0.0, 0.3, 1.0));

@@ -1,11 +1,7 @@
 //! Small contacts (`asynchronous`): obstacles, plane bodies, tets, edges, bodies that touch themselves.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::element::quad4::Quad4;
-use carom::element::tet4::Tet4;
-use carom::element::tri3::Tri3;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{CellKind, Mesh, shape};
 use carom::method::Method;
@@ -14,8 +10,8 @@ use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::restraint::Motion;
 use carom::model::{Builder, State};
 
-fn law(young: f64) -> StVenantKirchhoff {
-    StVenantKirchhoff { lame: Lame::from_young(young, 0.2), density: 1.0 }
+fn law(young: f64) -> Law {
+    Law::StVenantKirchhoff { young, poisson: 0.2, density: 1.0 }
 }
 
 /// Short steps: what is left of the energy is theirs, not that of the contacts.
@@ -65,7 +61,7 @@ fn balanced(run: &mut Run<Asynchronous>, end: f64, energy: f64) {
 fn a_box_is_as_hard_as_a_plane() {
     let thrown = |shape: ObstacleShape, mu: f64| {
         let mut builder = Builder::default();
-        builder.body(body::<Hex8, _>("cube", cube(2, CellKind::Hex8), law(100.0), 1.0));
+        builder.body(body("cube", cube(2, CellKind::Hex8), &law(100.0), 1.0));
         builder.contact.obstacles.push(Obstacle::new("ground", shape));
         builder.contact.law.friction = mu;
         let model = builder.build().unwrap();
@@ -95,7 +91,7 @@ fn a_box_is_as_hard_as_a_plane() {
 #[test]
 fn a_moving_wall_throws_with_almost_twice_its_speed() {
     let mut builder = Builder::default();
-    builder.body(body::<Hex8, _>("cube", cube(2, CellKind::Hex8), law(400.0), 1.0));
+    builder.body(body("cube", cube(2, CellKind::Hex8), &law(400.0), 1.0));
     let plane = ObstacleShape::Plane { point: Vec3::new(0.0, 0.0, -0.05), normal: Vec3::z() };
     let motion = Some(Motion::Velocity { velocity: Vec3::z() });
     builder.contact.obstacles.push(Obstacle { motion, ..Obstacle::new("wall", plane) });
@@ -122,8 +118,8 @@ fn plane_bodies_and_tets_collide_and_keep_their_momenta() {
             flat.cell = if triangles { CellKind::Tri3 } else { CellKind::Quad4 };
             let mesh = moved(flat.build().unwrap(), |p| p + at);
             let index = match triangles {
-                true => builder.body(body::<Tri3, _>(name, mesh, law(20.0), 1.0)),
-                false => builder.body(body::<Quad4, _>(name, mesh, law(20.0), 1.0)),
+                true => builder.body(body(name, mesh, &law(20.0), 1.0)),
+                false => builder.body(body(name, mesh, &law(20.0), 1.0)),
             };
             let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
             builder.restrain(nodes, vec![Vec3::z()], None);
@@ -138,7 +134,7 @@ fn plane_bodies_and_tets_collide_and_keep_their_momenta() {
     let mut builder = Builder::default();
     for (name, at, cells) in [("left", Vec3::new(-1.05, 0.1, 0.07), 2), ("right", Vec3::zeros(), 3)] {
         let mesh = moved(cube(cells, CellKind::Tet4), |p| p + at);
-        builder.body(body::<Tet4, _>(name, mesh, law(20.0), 1.0));
+        builder.body(body(name, mesh, &law(20.0), 1.0));
     }
     let model = builder.build().unwrap();
     let method = Asynchronous::new(&model, fine());
@@ -162,16 +158,16 @@ fn edges_that_cross_bounce() {
     let meet = |edge_edge: bool| {
         let mut builder = Builder::default();
         let reach = 0.5 * f64::sqrt(2.0) + 0.01;
-        builder.body(body::<Hex8, _>(
+        builder.body(body(
             "upper",
             moved(cube(1, CellKind::Hex8), turned(Vec3::x(), reach)),
-            law(100.0),
+            &law(100.0),
             1.0,
         ));
-        builder.body(body::<Hex8, _>(
+        builder.body(body(
             "lower",
             moved(cube(1, CellKind::Hex8), turned(Vec3::y(), -reach)),
-            law(100.0),
+            &law(100.0),
             1.0,
         ));
         let model = builder.build().unwrap();
@@ -210,7 +206,7 @@ fn a_hairpin_that_is_pressed_together_touches_itself() {
             centre + d * normal
         };
         let mut builder = Builder::default();
-        builder.body(body::<Quad4, _>("hairpin", moved(strip, bend), law(50.0), 1.0));
+        builder.body(body("hairpin", moved(strip, bend), &law(50.0), 1.0));
         let nodes = builder.bodies()[0].nodes.clone().map(|n| n as u32).collect();
         builder.restrain(nodes, vec![Vec3::z()], None);
         if itself {
@@ -252,12 +248,7 @@ fn a_hairpin_that_is_pressed_together_touches_itself() {
 fn two_equal_hexes_exchange_their_momenta() {
     let mut builder = Builder::default();
     for (name, at) in [("left", -1.0), ("right", 0.0)] {
-        builder.body(body::<Hex8, _>(
-            name,
-            moved(cube(1, CellKind::Hex8), |p| p + at * Vec3::x()),
-            law(100.0),
-            1.0,
-        ));
+        builder.body(body(name, moved(cube(1, CellKind::Hex8), |p| p + at * Vec3::x()), &law(100.0), 1.0));
     }
     let model = builder.build().unwrap();
     let method = Asynchronous::new(&model, fine());
@@ -281,18 +272,13 @@ fn two_equal_hexes_exchange_their_momenta() {
 fn a_cube_on_oblique_rollers_hits_a_fixed_block() {
     let across = Vec3::new(1.0, 1.0, 0.0);
     let mut builder = Builder::default();
-    builder.body(body::<Hex8, _>(
+    builder.body(body(
         "cube",
         moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(0.1, 0.15, 1.01)),
-        law(50.0),
+        &law(50.0),
         1.0,
     ));
-    builder.body(body::<Hex8, _>(
-        "block",
-        moved(cube(2, CellKind::Hex8), |p| 2.0 * p - Vec3::z()),
-        law(50.0),
-        1.0,
-    ));
+    builder.body(body("block", moved(cube(2, CellKind::Hex8), |p| 2.0 * p - Vec3::z()), &law(50.0), 1.0));
     let nodes = |b: usize, builder: &Builder| -> Vec<u32> {
         builder.bodies()[b].nodes.clone().map(|n| n as u32).collect()
     };
@@ -318,12 +304,12 @@ fn a_cube_on_oblique_rollers_hits_a_fixed_block() {
 #[test]
 fn a_corner_that_passes_an_edge_touches_nothing() {
     let mut builder = Builder::default();
-    builder.body(body::<Hex8, _>("still", cube(2, CellKind::Hex8), law(100.0), 1.0));
+    builder.body(body("still", cube(2, CellKind::Hex8), &law(100.0), 1.0));
     // the lower rear edge of the cube goes through (1 + 1e-4, ·, 1)
-    builder.body(body::<Hex8, _>(
+    builder.body(body(
         "passing",
         moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(0.5 + 1e-4, 0.1, 1.5)),
-        law(100.0),
+        &law(100.0),
         1.0,
     ));
     let model = builder.build().unwrap();
@@ -341,7 +327,7 @@ fn nodes_that_were_found_too_late_are_counted() {
     let mut builder = Builder::default();
     for (name, at) in [("left", -1.05), ("right", 0.0)] {
         let mesh = moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(at, 0.1, 0.1));
-        builder.body(body::<Hex8, _>(name, mesh, law(100.0), 1.0));
+        builder.body(body(name, mesh, &law(100.0), 1.0));
     }
     let model = builder.build().unwrap();
     let rarely = Options { contact_step: ContactStep::Smallest(20.0), edge_edge: false, ..fine() };

@@ -1,10 +1,8 @@
 //! The implicit scheme beside the semi-explicit one.
 
-use crate::common::{Run, body};
-use carom::cases::bipotential::{Thrown, disc_at, foam, mass_centre, plane_body, ten_cylinders};
-use carom::element::hex8::Hex8;
-use carom::element::quad4::Quad4;
-use carom::material::{Lame, NeoHookean};
+use crate::common::Run;
+use carom::cases::bipotential::{Thrown, body, disc_at, foam, mass_centre, plane_body, ten_cylinders};
+use carom::material;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
@@ -41,7 +39,7 @@ fn with_old_forces_and_new_velocities_it_is_the_semi_explicit_scheme() {
 
 fn disc() -> Model {
     let mut builder = Builder::default();
-    plane_body(&mut builder, body::<Quad4, _>("disc", disc_at(0.14, 0.0, 0.141, 8, 2), foam(2e6), 1.0));
+    plane_body(&mut builder, body("disc", disc_at(0.14, 0.0, 0.141, 8, 2), &foam(2e6)));
     let shape = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::y() };
     builder.contact.obstacles.push(Obstacle::new("floor", shape));
     builder.contact.law = Law { friction: 0.2, restitution: None };
@@ -80,13 +78,13 @@ fn a_disc_bounces_alike_in_both_schemes() {
 
 /// A block pressed by a led one: supports, damping and friction stand in the books.
 fn press() -> Run<BipotentialImplicit> {
-    let rubber = NeoHookean { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+    let rubber = material::Law::NeoHookean { young: 1e3, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
     let lower = shape::Box::new([1.0, 1.0, 0.5], [3, 3, 2]).build().unwrap();
-    builder.body(body::<Hex8, _>("lower", lower, rubber, 1.0));
+    builder.body(body("lower", lower, &rubber));
     let mut upper = shape::Box::new([0.6, 0.7, 0.4], [2, 3, 2]).build().unwrap();
     upper.place(&Placement { at: Vec3::new(0.1, 0.2, 0.51), rotation: None }).unwrap();
-    builder.body(BodySpec { damping: 2.0, ..body::<Hex8, _>("upper", upper, rubber, 1.0) });
+    builder.body(BodySpec { damping: 2.0, ..body("upper", upper, &rubber) });
     let bottom = builder.bodies()[0].node_set("zmin").unwrap();
     let top = builder.bodies()[1].node_set("zmax").unwrap();
     let all = vec![Vec3::x(), Vec3::y(), Vec3::z()];

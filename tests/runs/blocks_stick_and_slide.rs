@@ -5,8 +5,7 @@
 //! g (sin θ − μ cos θ).
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, NeoHookean};
+use carom::material;
 use carom::math::Vec3;
 use carom::mesh::Mesh;
 use carom::mesh::place::Placement;
@@ -32,8 +31,8 @@ fn on_the_floor(
     rule: StepRule,
     v: impl Fn(&Vec3) -> Vec3,
 ) -> Run<Dcr> {
-    let rubber = NeoHookean { lame: Lame::from_young(2e4, 0.3), density: 1.0 };
-    let mut spec = body::<Hex8, _>("body", mesh, rubber, 1.0);
+    let rubber = material::Law::NeoHookean { young: 2e4, poisson: 0.3, density: 1.0 };
+    let mut spec = body("body", mesh, &rubber, 1.0);
     (spec.gravity, spec.gravity_table) = (g, ramp);
     let mut builder = Builder::default();
     builder.body(spec);

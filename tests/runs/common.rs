@@ -1,31 +1,22 @@
 //! What every file here needs: a body with nothing acting on it, and a run without a deck.
 
-use carom::element::Element;
-use carom::element::solid::{Solid, SolidOptions};
-use carom::material::Material;
+use carom::element::choice::{Kind, maker};
+use carom::material::Law;
 use carom::math::Vec3;
-use carom::mesh::Mesh;
+use carom::mesh::{Cells, Mesh};
 use carom::method::verlet::{StepRule, Verlet};
 use carom::method::{Method, StepError};
 use carom::model::{BodySpec, Ledger, Model, State, Table};
 use std::sync::atomic::AtomicBool;
 
-/// A free body of one kind of element and one law.
-pub fn body<E: Element, M: Material + Clone>(
-    name: &str,
-    mesh: Mesh,
-    law: M,
-    section: f64,
-) -> BodySpec<'static> {
-    let make = move |connectivity: Vec<u32>, reference: &[Vec3]| {
-        let options = SolidOptions { section, ..Default::default() };
-        let block = Solid::<E, M>::new(law.clone(), connectivity, reference, &options);
-        Box::new(block) as Box<dyn carom::element::Block>
-    };
+/// A free body of one law.
+pub fn body(name: &str, mesh: Mesh, law: &Law, section: f64) -> BodySpec<'static> {
+    let maker_of = |cells: &Cells| maker(Kind { section, ..Kind::new(cells.kind) }, law);
+    let blocks = mesh.cells.iter().map(maker_of).collect();
     BodySpec {
         name: name.into(),
         mesh,
-        blocks: vec![Box::new(make)],
+        blocks,
         section,
         gravity: Vec3::zeros(),
         gravity_table: Table::default(),

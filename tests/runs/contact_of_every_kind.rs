@@ -2,9 +2,7 @@
 //! polylines (`dcr`). In each the books close: energy, momentum, angular momentum.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::element::quad4::Quad4;
-use carom::material::{Lame, Linear, NeoHookean};
+use carom::material;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::{Mesh, shape};
@@ -20,8 +18,8 @@ const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
 /// What the books lack is of second order in the step.
 const TENTH: StepRule = StepRule::Automatic { safety: 0.1 };
 
-fn rubber() -> NeoHookean {
-    NeoHookean { lame: Lame::from_young(1e3, 0.3), density: 1.0 }
+fn rubber() -> material::Law {
+    material::Law::NeoHookean { young: 1e3, poisson: 0.3, density: 1.0 }
 }
 
 fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
@@ -34,8 +32,8 @@ fn brick(size: [f64; 3], cells: [u32; 3]) -> Mesh {
 }
 
 /// A plane body, kept in its plane.
-fn flat(builder: &mut Builder, name: &str, mesh: Mesh, law: Linear) {
-    let index = builder.body(body::<Quad4, _>(name, mesh, law, 1.0));
+fn flat(builder: &mut Builder, name: &str, mesh: Mesh, law: &material::Law) {
+    let index = builder.body(body(name, mesh, law, 1.0));
     let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
     builder.restrain(nodes, vec![Vec3::z()], None);
 }
@@ -67,11 +65,11 @@ fn balanced(run: &mut Run<Dcr>, end: f64) {
 /// As the bars of one dimension: they part at t = 20 with the impulse 2.
 #[test]
 fn plane_bars_that_do_not_match_part_in_time() {
-    let law = Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 };
+    let law = material::Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
     let mut builder = Builder::default();
     for (name, x, n) in [("left", -10.0, 3), ("right", 0.0, 4)] {
         let mesh = shape::Rectangle::new([10.0, 1.0], [5 * n, n]).build().unwrap();
-        flat(&mut builder, name, at(mesh, x, 0.0, 0.0), law);
+        flat(&mut builder, name, at(mesh, x, 0.0, 0.0), &law);
     }
     let model = builder.build().unwrap();
     let method = Dcr::new(&model, HALF, Options::default());
@@ -93,7 +91,7 @@ fn plane_bars_that_do_not_match_part_in_time() {
 fn a_moving_wall_sends_a_block_away_at_twice_its_speed() {
     let mut builder = Builder::default();
     let mesh = brick([2.0, 0.5, 0.5], [16, 4, 4]);
-    builder.body(body::<Hex8, _>("block", at(mesh, 0.01, 0.0, 0.0), rubber(), 1.0));
+    builder.body(body("block", at(mesh, 0.01, 0.0, 0.0), &rubber(), 1.0));
     let shape = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::x() };
     let motion = Some(Motion::Velocity { velocity: 0.5 * Vec3::x() });
     builder.contact.obstacles.push(Obstacle { motion, ..Obstacle::new("wall", shape) });
@@ -114,9 +112,9 @@ fn a_moving_wall_sends_a_block_away_at_twice_its_speed() {
 #[test]
 fn held_nodes_take_part_in_contact() {
     let mut builder = Builder::default();
-    builder.body(body::<Hex8, _>("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), rubber(), 1.0));
+    builder.body(body("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), &rubber(), 1.0));
     let upper = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.55);
-    builder.body(body::<Hex8, _>("upper", upper, rubber(), 1.0));
+    builder.body(body("upper", upper, &rubber(), 1.0));
     let set = |name: &str| builder.bodies()[0].node_set(name).unwrap();
     let top = set("zmax");
     let (bottom, side): (Vec<u32>, Vec<u32>) = (set("zmin"), set("ymin"));
@@ -138,7 +136,7 @@ fn held_nodes_take_part_in_contact() {
 fn rigid_meshes_and_polylines_stop_bodies() {
     let mut builder = Builder::default();
     let block = at(brick([1.0, 1.0, 0.5], [4, 4, 2]), 0.3, 0.4, 0.02);
-    builder.body(body::<Hex8, _>("block", block, rubber(), 1.0));
+    builder.body(body("block", block, &rubber(), 1.0));
     let anvil = at(brick([0.8, 0.9, 0.5], [1, 1, 1]), 0.0, 0.0, -0.5);
     builder.contact.obstacles.push(Obstacle::new("anvil", ObstacleShape::Mesh(anvil)));
     let model = builder.build().unwrap();
@@ -147,9 +145,9 @@ fn rigid_meshes_and_polylines_stop_bodies() {
     balanced(&mut run, 0.3);
     assert!(momentum(&run).z > 0.0 && run.ledger.penetration_max < 0.01, "{}", run.ledger.penetration_max);
 
-    let law = Linear { lame: Lame::from_young(1e3, 0.3), density: 1.0 };
+    let law = material::Law::Linear { young: 1e3, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
-    flat(&mut builder, "disc", at(shape::Disc::new(0.5, 3, 3).build().unwrap(), 0.1, 0.8, 0.0), law);
+    flat(&mut builder, "disc", at(shape::Disc::new(0.5, 3, 3).build().unwrap(), 0.1, 0.8, 0.0), &law);
     let points = vec![Vec3::new(-2.0, 2.0, 0.0), Vec3::zeros(), Vec3::new(2.0, 2.0, 0.0)];
     let points = points.into_iter().rev().collect();
     builder.contact.obstacles.push(Obstacle::new("notch", ObstacleShape::Polyline { points, closed: false }));
@@ -164,7 +162,7 @@ fn rigid_meshes_and_polylines_stop_bodies() {
 fn heap(guard: bool) -> Run<Dcr> {
     let mut builder = Builder::default();
     for (i, (x, y, z)) in [(0.0, 0.0, 0.05), (0.4, 0.3, 1.1), (-0.5, 0.4, 2.2)].into_iter().enumerate() {
-        let mut spec = body::<Hex8, _>(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), rubber(), 1.0);
+        let mut spec = body(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), &rubber(), 1.0);
         spec.gravity = Vec3::new(0.0, 0.0, -10.0);
         builder.body(spec);
     }

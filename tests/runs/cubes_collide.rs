@@ -3,8 +3,7 @@
 //! Geometry, masses and velocities are those of the shell cubes of Cirak & West (2005); E = 2.1e5, ν = 0.3.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, NeoHookean};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
@@ -37,12 +36,12 @@ fn cubes(
     rule: StepRule,
     options: Options,
 ) -> Seen {
-    let law = NeoHookean { lame: Lame::from_young(2.1e5, 0.3), density: DENSITY };
+    let law = Law::NeoHookean { young: 2.1e5, poisson: 0.3, density: DENSITY };
     let mut builder = Builder::default();
     for (i, centre) in centres.iter().enumerate() {
         let mut mesh = shape::Box::new([1.0; 3], [cells; 3]).build().unwrap();
         mesh.place(&Placement { at: centre - Vec3::repeat(0.5), rotation: None }).unwrap();
-        builder.body(body::<Hex8, _>(&i.to_string(), mesh, law, 1.0));
+        builder.body(body(&i.to_string(), mesh, &law, 1.0));
     }
     let model = builder.build().unwrap();
     let method = Dcr::new(&model, rule, options);

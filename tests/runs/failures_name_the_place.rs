@@ -1,9 +1,7 @@
 //! When a step cannot be done, the error names body, element and time, and the state is that of the last good step.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::element::tet4::Tet4;
-use carom::material::{Lame, Linear, NeoHookean};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{CellKind, shape};
 use carom::method::StepError;
@@ -13,13 +11,13 @@ use carom::model::{Builder, Model, State, Table};
 
 /// A linear body, whose elements may turn as they like, and beside it one that may not; the second has a led face.
 fn model() -> Model {
-    let (lame, density) = (Lame::from_young(1.0, 0.3), 1.0);
+    let (young, poisson, density) = (1.0, 0.3, 1.0);
     let mut builder = Builder::default();
     let mut tets = shape::Box::new([1.0, 1.0, 1.0], [2, 1, 1]);
     tets.cell = CellKind::Tet4;
-    builder.body(body::<Tet4, _>("first", tets.build().unwrap(), Linear { lame, density }, 1.0));
+    builder.body(body("first", tets.build().unwrap(), &Law::Linear { young, poisson, density }, 1.0));
     let mesh = shape::Box::new([3.0, 1.0, 1.0], [3, 1, 1]).build().unwrap();
-    builder.body(body::<Hex8, _>("second", mesh, NeoHookean { lame, density }, 1.0));
+    builder.body(body("second", mesh, &Law::NeoHookean { young, poisson, density }, 1.0));
     let led = builder.bodies()[1].node_set("xmin").unwrap();
     let table = Table::new(vec![(0.0, 0.0), (0.1, 0.1), (0.2, 0.4), (0.3, 0.9)]).unwrap();
     let motion = Motion::Displacement { displacement: Vec3::x() * 0.02, table };
@@ -81,9 +79,9 @@ fn numbers_that_run_out_of_range_are_named() {
     // only the first body is stiff enough for this step to be too long
     let mut builder = Builder::default();
     for (name, young) in [("soft", 1e-6), ("stiff", 1.0)] {
-        let law = Linear { lame: Lame::from_young(young, 0.3), density: 1.0 };
+        let law = Law::Linear { young, poisson: 0.3, density: 1.0 };
         let mesh = shape::Box::new([1.0, 1.0, 1.0], [2, 1, 1]).build().unwrap();
-        builder.body(body::<Hex8, _>(name, mesh, law, 1.0));
+        builder.body(body(name, mesh, &law, 1.0));
     }
     let model = builder.build().unwrap();
     let (stable, dt) = (model.stable_step(), 3.0 * model.stable_step());

@@ -2,18 +2,17 @@
 //! of second order in the step.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::{Mat3, Vec3};
 use carom::mesh::shape;
 use carom::method::verlet::StepRule;
 use carom::model::{Builder, Model};
 
 fn model() -> Model {
-    let law = StVenantKirchhoff { lame: Lame::from_young(1.0, 0.3), density: 1.0 };
+    let law = Law::StVenantKirchhoff { young: 1.0, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();
     let mesh = shape::Box::new([1.0, 0.6, 0.5], [2, 1, 1]).build().unwrap();
-    builder.body(body::<Hex8, _>("block", mesh, law, 1.0));
+    builder.body(body("block", mesh, &law, 1.0));
     builder.build().unwrap()
 }
 

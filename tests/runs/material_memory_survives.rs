@@ -1,7 +1,9 @@
 //! A law that remembers: what it keeps is carried from step to step, saved and taken back bit for bit.
 
-use crate::common::{Run, body};
+use crate::common::Run;
+use carom::element::Block;
 use carom::element::hex8::Hex8;
+use carom::element::solid::{Solid, SolidOptions};
 use carom::material::{Lame, Material, StVenantKirchhoff};
 use carom::math::Vec3;
 use carom::math::lane::Lane;
@@ -10,7 +12,7 @@ use carom::mesh::shape;
 use carom::method::Method;
 use carom::method::verlet::{StepRule, Verlet};
 use carom::model::record::Record;
-use carom::model::{Builder, Ledger, Model, State};
+use carom::model::{BodySpec, Builder, Ledger, Model, State, Table};
 
 /// Hooke's law that hardens with the largest energy density it has seen: `W = (1 + h max W₀) W₀(E)`.
 #[derive(Clone)]
@@ -50,7 +52,19 @@ fn law() -> StVenantKirchhoff {
 fn model() -> Model {
     let mut builder = Builder::default();
     let mesh = shape::Box::new([11.0, 1.0, 1.0], [11, 1, 1]).build().unwrap();
-    builder.body(body::<Hex8, _>("bar", mesh, Hardening(law()), 1.0));
+    let make = |connectivity: Vec<u32>, reference: &[Vec3]| {
+        let options = SolidOptions::default();
+        Box::new(Solid::<Hex8, _>::new(Hardening(law()), connectivity, reference, &options)) as Box<dyn Block>
+    };
+    builder.body(BodySpec {
+        name: "bar".into(),
+        mesh,
+        blocks: vec![Box::new(make)],
+        section: 1.0,
+        gravity: Vec3::zeros(),
+        gravity_table: Table::default(),
+        damping: 0.0,
+    });
     builder.build().unwrap()
 }
 

@@ -2,10 +2,7 @@
 
 use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, foam, mass_centre, plane_body};
-use carom::element::bar2::Bar2;
-use carom::element::hex8::Hex8;
-use carom::element::quad4::Quad4;
-use carom::material::{BlatzKo, Lame, Linear, StVenantKirchhoff};
+use carom::material;
 use carom::math::{Mat3, Vec3};
 use carom::mesh::place::Placement;
 use carom::mesh::{Mesh, shape};
@@ -32,7 +29,7 @@ fn floor(builder: &mut Builder, normal: Vec3, friction: f64) {
 fn thrown_disc(core: u32, dt: f64, friction: f64, velocity: Vec3) -> Run<SemiExplicit> {
     let mut builder = Builder::default();
     let mesh = disc_at(0.14, 0.0, 0.14, core, core / 4);
-    plane_body(&mut builder, body::<Quad4, _>("disc", mesh, foam(2e6), 1.0));
+    plane_body(&mut builder, body("disc", mesh, &foam(2e6), 1.0));
     floor(&mut builder, Vec3::y(), friction);
     let model = builder.build().unwrap();
     let method = SemiExplicit::new(&model, StepRule::Fixed(dt), Options::default());
@@ -104,11 +101,8 @@ fn a_sliding_block_stops_where_coulomb_stops_it() {
     let model = |damping: f64| -> Model {
         let mut builder = Builder::default();
         let mesh = shape::Rectangle::new([0.4, 0.1], [16, 4]).build().unwrap();
-        let spec = BodySpec {
-            gravity: -gravity * Vec3::y(),
-            damping,
-            ..body::<Quad4, _>("block", mesh, foam(2e7), 1.0)
-        };
+        let spec =
+            BodySpec { gravity: -gravity * Vec3::y(), damping, ..body("block", mesh, &foam(2e7), 1.0) };
         plane_body(&mut builder, spec);
         floor(&mut builder, Vec3::y(), mu);
         builder.build().unwrap()
@@ -155,11 +149,11 @@ fn two_bars_exchange_their_velocities_after_one_round_trip() {
     let mut errors = Vec::new();
     for cells in [25, 50, 100] {
         let element = length / f64::from(cells);
-        let law = StVenantKirchhoff { lame: Lame { lambda: 0.0, mu: 0.5 }, density: 1.0 };
+        let law = material::Law::StVenantKirchhoff { young: 1.0, poisson: 0.0, density: 1.0 };
         let mut builder = Builder::default();
         for (name, x) in [("left", -length), ("right", 0.0)] {
             let mesh = shape::Rectangle::new([length, element], [cells, 1]).build().unwrap();
-            plane_body(&mut builder, body::<Quad4, _>(name, at(mesh, x, 0.0, 0.0), law, 1.0));
+            plane_body(&mut builder, body(name, at(mesh, x, 0.0, 0.0), &law, 1.0));
         }
         let model = builder.build().unwrap();
         let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
@@ -221,9 +215,9 @@ fn the_boundary_of_a_patch_pulls_with_the_stress_of_its_law() {
             *p += Vec3::new(wave(0), wave(1), wave(2));
         }
     }
-    let law = BlatzKo { shear: 2.0, density: 1.0 };
+    let shear = 2.0;
     let mut builder = Builder::default();
-    builder.body(body::<Hex8, _>("box", mesh, law, 1.0));
+    builder.body(body("box", mesh, &material::Law::BlatzKo { shear, density: 1.0 }, 1.0));
     let model = builder.build().unwrap();
     let f = Mat3::new(1.1, 0.2, -0.1, 0.05, 0.8, 0.15, -0.2, 0.1, 1.2);
     let mut state = model.rest();
@@ -232,9 +226,8 @@ fn the_boundary_of_a_patch_pulls_with_the_stress_of_its_law() {
     forces.evaluate(&model, &state.x, &mut state.material, false);
     // P = G F⁻ᵀ(J − C⁻¹)
     let inverse = f.try_inverse().unwrap();
-    let stress = law.shear
-        * inverse.transpose()
-        * (f.determinant() * Mat3::identity() - inverse * inverse.transpose());
+    let stress =
+        shear * inverse.transpose() * (f.determinant() * Mat3::identity() - inverse * inverse.transpose());
     let mut sum = Mat3::zeros();
     for (k, x) in model.reference.iter().enumerate() {
         let pull = forces.at(k);
@@ -252,9 +245,9 @@ fn steps_just_below_the_limit_are_stable_and_just_above_are_not() {
     let h = 1.0 / f64::from(cells);
     let bar = || {
         let mut builder = Builder::default();
-        let law = Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 };
+        let law = material::Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
         let mesh = shape::Bar::new(1.0, cells).build().unwrap();
-        let index = builder.body(body::<Bar2, _>("bar", mesh, law, 1.0));
+        let index = builder.body(body("bar", mesh, &law, 1.0));
         let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
         builder.restrain(nodes, vec![Vec3::y(), Vec3::z()], None);
         builder.build().unwrap()
@@ -283,8 +276,8 @@ pub fn stack(blocks: usize, gravity: f64, damping: f64) -> Run<SemiExplicit> {
     let mut builder = Builder::default();
     for i in 0..blocks {
         let mesh = at(shape::Box::new([0.5; 3], [2; 3]).build().unwrap(), 0.0, 0.0, 0.5 * i as f64);
-        let law = BlatzKo { shear: 2e7, density: 800.0 };
-        let spec = body::<Hex8, _>(&i.to_string(), mesh, law, 1.0);
+        let law = material::Law::BlatzKo { shear: 2e7, density: 800.0 };
+        let spec = body(&i.to_string(), mesh, &law, 1.0);
         builder.body(BodySpec { gravity: -gravity * Vec3::z(), damping, ..spec });
     }
     floor(&mut builder, Vec3::z(), 0.5);

@@ -4,9 +4,7 @@
 use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, plane_body};
 use carom::contact::search::Pass;
-use carom::element::hex8::Hex8;
-use carom::element::quad4::Quad4;
-use carom::material::{Lame, NeoHookean};
+use carom::material;
 use carom::math::{Mat3, Vec3};
 use carom::mesh::place::{Pivot, Placement, Rotation};
 use carom::mesh::{Mesh, shape};
@@ -22,8 +20,8 @@ const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
 /// What the books lack is of second order in the step.
 const TENTH: StepRule = StepRule::Automatic { safety: 0.1 };
 
-fn rubber() -> NeoHookean {
-    NeoHookean { lame: Lame::from_young(1e3, 0.3), density: 1.0 }
+fn rubber() -> material::Law {
+    material::Law::NeoHookean { young: 1e3, poisson: 0.3, density: 1.0 }
 }
 
 fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
@@ -66,7 +64,7 @@ fn a_moving_wall_sends_a_block_away() {
     for (e, least) in [(None, 0.85), (Some(1.0), 0.93)] {
         let mut builder = Builder::default();
         let mesh = brick([2.0, 0.5, 0.5], [16, 4, 4]);
-        builder.body(body::<Hex8, _>("block", at(mesh, 0.01, 0.0, 0.0), rubber(), 1.0));
+        builder.body(body("block", at(mesh, 0.01, 0.0, 0.0), &rubber(), 1.0));
         let shape = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::x() };
         let motion = Some(Motion::Velocity { velocity: 0.5 * Vec3::x() });
         builder.contact.obstacles.push(Obstacle { motion, ..Obstacle::new("wall", shape) });
@@ -95,9 +93,9 @@ fn held_nodes_take_part_in_contact() {
         (Activation::Project, Pass::Double),
     ] {
         let mut builder = Builder::default();
-        builder.body(body::<Hex8, _>("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), rubber(), 1.0));
+        builder.body(body("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), &rubber(), 1.0));
         let upper = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.55);
-        builder.body(body::<Hex8, _>("upper", upper, rubber(), 1.0));
+        builder.body(body("upper", upper, &rubber(), 1.0));
         let set = |name: &str| builder.bodies()[0].node_set(name).unwrap();
         let top = set("zmax");
         let (bottom, side): (Vec<u32>, Vec<u32>) = (set("zmin"), set("ymin"));
@@ -121,9 +119,9 @@ fn held_nodes_take_part_in_contact() {
 #[test]
 fn a_led_block_presses_another_and_the_books_know() {
     let mut builder = Builder::default();
-    builder.body(body::<Hex8, _>("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), rubber(), 1.0));
+    builder.body(body("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), &rubber(), 1.0));
     let mesh = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.51);
-    builder.body(BodySpec { damping: 2.0, ..body::<Hex8, _>("upper", mesh, rubber(), 1.0) });
+    builder.body(BodySpec { damping: 2.0, ..body("upper", mesh, &rubber(), 1.0) });
     let bottom = builder.bodies()[0].node_set("zmin").unwrap();
     let top = builder.bodies()[1].node_set("zmax").unwrap();
     let all = vec![Vec3::x(), Vec3::y(), Vec3::z()];
@@ -145,7 +143,7 @@ fn rigid_meshes_and_polylines_stop_bodies() {
         let options = Options { pass, ..Options::default() };
         let mut builder = Builder::default();
         let block = at(brick([1.0, 1.0, 0.5], [4, 4, 2]), 0.3, 0.4, 0.02);
-        builder.body(body::<Hex8, _>("block", block, rubber(), 1.0));
+        builder.body(body("block", block, &rubber(), 1.0));
         let anvil = at(brick([0.8, 0.9, 0.5], [1, 1, 1]), 0.0, 0.0, -0.5);
         builder.contact.obstacles.push(Obstacle::new("anvil", ObstacleShape::Mesh(anvil)));
         let model = builder.build().unwrap();
@@ -160,7 +158,7 @@ fn rigid_meshes_and_polylines_stop_bodies() {
 
         let mut builder = Builder::default();
         let disc = disc_at(0.5, 0.1, 0.85, 4, 2);
-        plane_body(&mut builder, body::<Quad4, _>("disc", disc, rubber(), 1.0));
+        plane_body(&mut builder, body("disc", disc, &rubber(), 1.0));
         let points = vec![Vec3::new(2.0, 2.0, 0.0), Vec3::zeros(), Vec3::new(-2.0, 2.0, 0.0)];
         let notch = ObstacleShape::Polyline { points, closed: false };
         builder.contact.obstacles.push(Obstacle::new("notch", notch));
@@ -187,7 +185,7 @@ fn crossed_edges_stop_each_other() {
         let middle = Vec3::new(0.5 * size[0], 0.5 * size[1], 0.5);
         let rotation = Some(Rotation { axis, angle: 0.25 * std::f64::consts::PI, about: Pivot::Centre });
         mesh.place(&Placement { at: Vec3::new(0.0, 0.0, z) - middle, rotation }).unwrap();
-        builder.body(body::<Hex8, _>(name, mesh, rubber(), 1.0));
+        builder.body(body(name, mesh, &rubber(), 1.0));
     }
     let model = builder.build().unwrap();
     let method = SemiExplicit::new(&model, TENTH, Options::default());
@@ -202,7 +200,7 @@ fn crossed_edges_stop_each_other() {
 fn heap(activation: Activation) -> Run<SemiExplicit> {
     let mut builder = Builder::default();
     for (i, (x, y, z)) in [(0.0, 0.0, 0.05), (0.4, 0.3, 1.1), (-0.5, 0.4, 2.2)].into_iter().enumerate() {
-        let mut spec = body::<Hex8, _>(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), rubber(), 1.0);
+        let mut spec = body(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), &rubber(), 1.0);
         spec.gravity = Vec3::new(0.0, 0.0, -10.0);
         builder.body(spec);
     }
@@ -266,7 +264,7 @@ fn askew(turn: Mat3, drift: Vec3) -> Vec<Vec3> {
                 c.swap(5, 7);
             });
         }
-        builder.body(body::<Hex8, _>(name, mesh, rubber(), 1.0));
+        builder.body(body(name, mesh, &rubber(), 1.0));
     }
     builder.contact.law = Law { friction: 0.3, restitution: None };
     let model = builder.build().unwrap();

@@ -1,9 +1,7 @@
 //! One thread or two: the same bits in state and ledger.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::element::tet4::Tet4;
-use carom::material::{Lame, NeoHookean, StVenantKirchhoff};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{CellKind, shape};
 use carom::method::Method;
@@ -16,17 +14,18 @@ use carom::model::{BodySpec, Builder, Table};
 fn record(threads: usize) -> Record {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
-        let lame = Lame::from_young(1.0, 0.3);
-        let (hooke, rubber) = (StVenantKirchhoff { lame, density: 1.0 }, NeoHookean { lame, density: 1.5 });
+        let (young, poisson) = (1.0, 0.3);
+        let hooke = Law::StVenantKirchhoff { young, poisson, density: 1.0 };
+        let rubber = Law::NeoHookean { young, poisson, density: 1.5 };
         let mut builder = Builder::default();
         let hexes = shape::Box::new([1.0, 0.9, 0.8], [9, 8, 7]).build().unwrap();
         let mut tets = shape::Box::new([1.0, 1.0, 1.2], [7, 6, 8]);
         tets.cell = CellKind::Tet4;
         let tets = tets.build().unwrap();
         let gravity = Vec3::new(0.0, 0.01, -0.03);
-        let a = builder.body(BodySpec { gravity, ..body::<Hex8, _>("hexes", hexes.clone(), hooke, 1.0) });
-        let b = builder.body(BodySpec { damping: 0.2, ..body::<Tet4, _>("tets", tets.clone(), rubber, 1.0) });
-        builder.body(body::<Hex8, _>("free", hexes.clone(), hooke, 1.0));
+        let a = builder.body(BodySpec { gravity, ..body("hexes", hexes.clone(), &hooke, 1.0) });
+        let b = builder.body(BodySpec { damping: 0.2, ..body("tets", tets.clone(), &rubber, 1.0) });
+        builder.body(body("free", hexes.clone(), &hooke, 1.0));
         let ramp = || Table::new(vec![(0.0, 0.0), (0.3, 1.0)]).unwrap();
         builder.pressure(a, &hexes.side_sets["xmax"], 0.1, ramp());
         builder.traction(b, &tets.side_sets["zmax"], Vec3::new(0.05, 0.02, 0.1), ramp());

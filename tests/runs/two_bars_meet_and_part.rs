@@ -4,8 +4,7 @@
 //! the ends rest meanwhile, and leave at −v₀ afterwards, u(50) = ∓3.
 
 use crate::common::{Run, body};
-use carom::element::bar2::Bar2;
-use carom::material::{Lame, Linear, Uniaxial};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
@@ -34,12 +33,12 @@ struct Seen {
 }
 
 fn two_bars(cells: u32, dt: f64, options: Options) -> Seen {
-    let law = Uniaxial(Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 });
+    let law = Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
     let mut builder = Builder::default();
     for (name, at) in [("left", -10.0), ("right", 0.0)] {
         let mut mesh = shape::Bar::new(10.0, cells).build().unwrap();
         mesh.place(&Placement { at: Vec3::new(at, 0.0, 0.0), rotation: None }).unwrap();
-        let index = builder.body(body::<Bar2, _>(name, mesh, law, 1.0));
+        let index = builder.body(body(name, mesh, &law, 1.0));
         let nodes = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
         builder.restrain(nodes, vec![Vec3::y(), Vec3::z()], None);
     }

@@ -4,8 +4,7 @@
 //! every contact is shared by several.
 
 use crate::common::{Run, body};
-use carom::element::hex8::Hex8;
-use carom::material::{Lame, Linear};
+use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape::{self, End, Grading};
@@ -25,7 +24,7 @@ struct Seen {
 }
 
 fn two_bars(n: u32, graded: bool) -> Seen {
-    let law = Linear { lame: Lame::from_young(1.0, 0.0), density: 1.0 };
+    let law = Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
     let mut builder = Builder::default();
     for (name, at, n, fine) in [("left", -10.0, n, End::Max), ("right", 0.0, n + 1, End::Min)] {
         let mut shape = shape::Box::new([10.0, 1.0, 1.0], [5 * n, n, n]);
@@ -34,7 +33,7 @@ fn two_bars(n: u32, graded: bool) -> Seen {
         }
         let mut mesh = shape.build().unwrap();
         mesh.place(&Placement { at: Vec3::new(at, 0.0, 0.0), rotation: None }).unwrap();
-        builder.body(body::<Hex8, _>(name, mesh, law, 1.0));
+        builder.body(body(name, mesh, &law, 1.0));
     }
     let model = builder.build().unwrap();
     let method = Dcr::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());

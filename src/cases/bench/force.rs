@@ -5,12 +5,8 @@
 //! one to follow the deformation is not in the figure.
 
 use super::Measurement;
-use crate::element::hex8::Hex8;
-use crate::element::solid::{Solid, SolidOptions};
-use crate::element::tet4::Tet4;
-use crate::element::{Block, Element};
-use crate::material::ogden::{Ogden, OgdenTerm};
-use crate::material::{BlatzKo, Lame, Linear, Material, MooneyRivlin, NeoHookean, StVenantKirchhoff};
+use crate::element::choice::{Kind, maker};
+use crate::material::{Lame, Law};
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Mesh, shape};
 use crate::method::Method;
@@ -57,18 +53,11 @@ pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
 }
 
 fn model(mesh: Mesh, kind: CellKind, law: &str) -> Option<Model> {
-    let make = |connectivity: Vec<u32>, reference: &[Vec3]| match kind {
-        CellKind::Hex8 => block::<Hex8>(law, connectivity, reference),
-        _ => block::<Tet4>(law, connectivity, reference),
-    };
-    if !LAWS.contains(&law) {
-        return None;
-    }
     let mut builder = Builder::default();
     builder.body(BodySpec {
         name: "cube".into(),
         mesh,
-        blocks: vec![Box::new(make)],
+        blocks: vec![maker(Kind::new(kind), &law_named(law)?)],
         section: 1.0,
         gravity: Vec3::zeros(),
         gravity_table: Table::default(),
@@ -77,27 +66,19 @@ fn model(mesh: Mesh, kind: CellKind, law: &str) -> Option<Model> {
     builder.build().ok()
 }
 
-fn block<E: Element>(law: &str, connectivity: Vec<u32>, reference: &[Vec3]) -> Box<dyn Block> {
-    fn solid<E: Element, M: Material>(law: M, connectivity: Vec<u32>, reference: &[Vec3]) -> Box<dyn Block> {
-        Box::new(Solid::<E, M>::new(law, connectivity, reference, &SolidOptions::default()))
-    }
-    let (lame, density) = (Lame::from_young(1.0, 0.3), 1.0);
-    let (mu, bulk) = (lame.mu, lame.lambda + 2.0 / 3.0 * lame.mu);
-    match law {
-        "linear" => solid::<E, _>(Linear { lame, density }, connectivity, reference),
-        "neo-hookean" => solid::<E, _>(NeoHookean { lame, density }, connectivity, reference),
-        "mooney-rivlin" => {
-            let law = MooneyRivlin { c1: 0.3 * mu, c2: 0.2 * mu, bulk, density };
-            solid::<E, _>(law, connectivity, reference)
-        }
-        "blatz-ko" => solid::<E, _>(BlatzKo { shear: mu, density }, connectivity, reference),
-        "ogden" => {
-            let terms =
-                vec![OgdenTerm { mu: 1.2 * mu, alpha: 1.5 }, OgdenTerm { mu: -0.1 * mu, alpha: -2.0 }];
-            solid::<E, _>(Ogden { terms, bulk, density }, connectivity, reference)
-        }
-        _ => solid::<E, _>(StVenantKirchhoff { lame, density }, connectivity, reference),
-    }
+fn law_named(law: &str) -> Option<Law> {
+    let (young, poisson, density) = (1.0, 0.3, 1.0);
+    let Lame { lambda, mu } = Lame::from_young(young, poisson);
+    let bulk = lambda + 2.0 / 3.0 * mu;
+    Some(match law {
+        "linear" => Law::Linear { young, poisson, density },
+        "st-venant-kirchhoff" => Law::StVenantKirchhoff { young, poisson, density },
+        "neo-hookean" => Law::NeoHookean { young, poisson, density },
+        "mooney-rivlin" => Law::MooneyRivlin { c1: 0.3 * mu, c2: 0.2 * mu, bulk, density },
+        "blatz-ko" => Law::BlatzKo { shear: mu, density },
+        "ogden" => Law::Ogden { mu: vec![1.2 * mu, -0.1 * mu], alpha: vec![1.5, -2.0], bulk, density },
+        _ => return None,
+    })
 }
 
 fn measure_model(case: &str, model: &Model, threads: usize, peak: f64) -> Measurement {

@@ -1,9 +1,7 @@
 use super::*;
-use crate::element::Block;
-use crate::element::hex8::Hex8;
-use crate::element::solid::{Solid, SolidOptions};
-use crate::material::{Lame, StVenantKirchhoff};
-use crate::mesh::shape;
+use crate::element::choice::{Kind, maker};
+use crate::material::Law;
+use crate::mesh::{CellKind, shape};
 use crate::method::asynchronous::clock::Clock;
 use crate::method::asynchronous::groups::Groups;
 use crate::method::asynchronous::synchronised::{Phase, When};
@@ -19,15 +17,11 @@ fn two_boxes() -> Model {
     for (name, at, cells) in [("a", Vec3::zeros(), [4, 3, 5]), ("b", Vec3::new(0.8, 0.1, 0.2), [3, 4, 2])] {
         let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
         mesh.nodes.iter_mut().for_each(|p| *p += at);
-        let make = |connectivity: Vec<u32>, reference: &[Vec3]| {
-            let law = StVenantKirchhoff { lame: Lame { lambda: 1.0, mu: 1.0 }, density: 1.0 };
-            let options = SolidOptions::default();
-            Box::new(Solid::<Hex8, _>::new(law, connectivity, reference, &options)) as Box<dyn Block>
-        };
+        let law = Law::StVenantKirchhoff { young: 2.5, poisson: 0.25, density: 1.0 };
         builder.body(BodySpec {
             name: name.into(),
             mesh,
-            blocks: vec![Box::new(make)],
+            blocks: vec![maker(Kind::new(CellKind::Hex8), &law)],
             section: 1.0,
             gravity: Vec3::zeros(),
             gravity_table: Table::default(),

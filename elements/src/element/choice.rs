@@ -1,20 +1,52 @@
 //! The one place where element and law meet: from words to a block whose kernels know both.
 
-use super::spec::{Integration, Law, Plane};
-use crate::element::bar2::Bar2;
-use crate::element::hex8::{Hex8, Hex8OnePoint};
-use crate::element::nodal::{Nodal, STABILISATION, softened};
-use crate::element::quad4::Quad4;
-use crate::element::solid::{Solid, SolidOptions};
-use crate::element::tet4::Tet4;
-use crate::element::tri3::Tri3;
-use crate::element::{Block, Element};
+use super::bar2::Bar2;
+use super::hex8::{Hex8, Hex8OnePoint};
+use super::nodal::{Nodal, STABILISATION, softened};
+use super::quad4::Quad4;
+use super::solid::{Solid, SolidOptions};
+use super::tet4::Tet4;
+use super::tri3::Tri3;
+use super::{Block, Element, MakeBlock};
 use crate::material::{
-    BlatzKo, Lame, Linear, Material, MooneyRivlin, NeoHookean, Ogden, OgdenTerm, PlaneStress,
+    BlatzKo, Lame, Law, Linear, Material, MooneyRivlin, NeoHookean, Ogden, OgdenTerm, PlaneStress,
     StVenantKirchhoff, Uniaxial,
 };
 use crate::mesh::CellKind;
-use crate::model::MakeBlock;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Integration points of solids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integration {
+    /// 2×2×2 points in a hexahedron, one in a tetrahedron.
+    #[default]
+    Full,
+    /// One in a hexahedron, with hourglass control.
+    OnePoint,
+    /// At nodes, with the mean gradient of the cells around, stabilised.
+    Nodal,
+}
+
+impl Integration {
+    pub const ALL: [&'static str; 3] = ["full", "one-point", "nodal"];
+}
+
+/// What happens across a plane body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plane {
+    /// It cannot get thicker.
+    #[default]
+    Strain,
+    /// It is free to.
+    Stress,
+}
+
+impl Plane {
+    pub const ALL: [&'static str; 2] = ["strain", "stress"];
+}
 
 /// What a block is, beside its law.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +57,14 @@ pub struct Kind {
     /// Thickness [m], area [m²] or 1.
     pub section: f64,
     pub hourglass: f64,
+}
+
+impl Kind {
+    /// Whole integration, plane strain, thickness 1.
+    pub fn new(cell: CellKind) -> Self {
+        let SolidOptions { section, hourglass } = SolidOptions::default();
+        Kind { cell, integration: Integration::Full, plane: Plane::Strain, section, hourglass }
+    }
 }
 
 /// The maker of a block of `kind` with `law`.

@@ -10,7 +10,7 @@ mod writer;
 use writer::{Format, write};
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/meshes").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/meshes").join(name)
 }
 
 fn fixture(name: &str) -> Mesh {

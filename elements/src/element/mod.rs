@@ -9,6 +9,7 @@
 //! of motion is `m a = f_ext − f`.
 
 pub mod bar2;
+pub mod choice;
 mod deformed_step;
 pub mod hex8;
 pub mod nodal;
@@ -27,6 +28,9 @@ use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, Sym};
 use crate::mesh::CellKind;
 use patch::{Patches, Scratch};
+
+/// A block's maker: from global connectivity and all reference positions.
+pub type MakeBlock<'a> = dyn Fn(Vec<u32>, &[Vec3]) -> Box<dyn Block> + 'a;
 
 /// Numbers per node on lanes.
 pub type Nodes<L, const N: usize> = [[L; 3]; N];

@@ -19,6 +19,7 @@
 
 pub mod blatz_ko;
 mod invariants;
+mod law;
 pub mod linear;
 pub mod mooney_rivlin;
 pub mod neo_hookean;
@@ -33,6 +34,7 @@ use crate::math::lane::Lane;
 use crate::math::tensor::{COUNT, Sym};
 
 pub use blatz_ko::BlatzKo;
+pub use law::Law;
 pub use linear::Linear;
 pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
