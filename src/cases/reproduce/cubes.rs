@@ -6,6 +6,7 @@
 
 use super::bars::curve;
 use super::cylinders::{energy, gained, most_between};
+use super::sheet::{Sheet, figure};
 use super::watch::Seen;
 use super::{Check, Outcome, Part, Published, deck_of, largest};
 use crate::cases::bipotential::{element_mises, largest_mises};
@@ -13,6 +14,7 @@ use crate::contact::search::{PairSearch, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
+use crate::look::draw::Drawing;
 use crate::model::{Model, State};
 use crate::run::Look;
 
@@ -209,6 +211,25 @@ fn compare(o: &Outcome, known: &Known, checks: &mut Vec<Check>) {
     ]);
 }
 
+/// Nodes that touch faces, beside those of the other program.
+fn touching_pairs(o: &[Outcome]) -> Drawing {
+    let rows = o.iter().zip(&KNOWN).filter(|(_, known)| !known.pairs[0].is_nan()).flat_map(|(o, known)| {
+        let own = (0..6).map(|k| figure(o.at("pairs", COUNTED * f64::from(k))));
+        let other = known.pairs.into_iter().map(figure);
+        [
+            std::iter::once(o.name.clone()).chain(own).collect(),
+            std::iter::once("another program".into()).chain(other).collect::<Vec<_>>(),
+        ]
+    });
+    Sheet {
+        title: "Nodes that touch faces".into(),
+        caption: "Both ways, up to a gap of 1 µm; time in ms".into(),
+        head: vec!["", "0", "10", "20", "30", "40", "50"],
+        rows: rows.collect(),
+    }
+    .draw()
+}
+
 pub(super) const CUBES_25: Published = Published {
     name: "cubes-25",
     method: "semi-explicit",
@@ -235,6 +256,7 @@ pub(super) const CUBES_25: Published = Published {
         let mass = 2.0 * smooth.ledger.initial / 500.0;
         let along = largest(smooth.column("py").iter().map(|p| (p / mass + 10.0).abs()));
         checks.extend([
+            Check::within("pairs that touch at the start", rough.at("pairs", 0.0), 80.0, 0.0),
             Check::at_most("smooth: velocity along, off what it was", along, 1e-12),
             Check::at_most("smooth: askew to 8.5 ms", most_between(smooth, "askew", [0.0, 0.0085]), 1e-6),
             Check::at_least(
@@ -276,7 +298,7 @@ pub(super) const CUBES_25: Published = Published {
         let energies = [0, 1].map(|k| at(&tens, &KNOWN[k].energy));
         let stresses = [0, 1].map(|k| at(&INSTANTS, &KNOWN[k].mises));
         let share = 1.0 / o[0].ledger.initial;
-        let figure = Figure {
+        let drawn = Figure {
             title: "Twenty-five cubes on a plate".into(),
             caption: "rings: an independent program".into(),
             along: "time".into(),
@@ -288,6 +310,6 @@ pub(super) const CUBES_25: Published = Published {
             ],
             note: String::new(),
         };
-        vec![("energy-and-stress".into(), figure.draw())]
+        vec![("energy-and-stress".into(), drawn.draw()), ("pairs".into(), touching_pairs(o))]
     },
 };

@@ -102,10 +102,10 @@ pub(super) const THROWN_DISC: Published = Published {
     },
 };
 
-/// How far nodes are from where they were in the middle of the run [m].
+/// How far nodes are from where they stood when three quarters of the run were over [m]: they have stopped ringing.
 fn standing(look: &Look, seen: &mut Seen) {
     let x = &look.state.x;
-    if look.state.time < 0.5 * look.case.end {
+    if look.state.time < 0.75 * look.case.end {
         seen.push("way", 0.0);
         return;
     }
@@ -137,7 +137,7 @@ pub(super) const BLOCK_STACK: Published = Published {
             ),
             Check::at_most("kinetic energy left [J]", o.last("kinetic"), 1e-9),
             Check::at_most("deepest overlap [m]", o.ledger.penetration_max, 1e-9),
-            Check::at_most("way of any node in the second half [m]", o.most("way"), 1e-9),
+            Check::at_most("way of any node in the last quarter [m]", o.most("way"), 1e-9),
             Check::at_most("momentum sideways [N s]", o.most("px").max(o.most("py")), 1e-9),
         ]
     },

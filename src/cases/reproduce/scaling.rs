@@ -90,7 +90,7 @@ fn compare(look: &Look, seen: &mut Seen) -> Result<(), SearchError> {
     let scene = BenchScene { name: String::new(), scene: model.contact.scene(model, false), x, reach: REACH };
     let query = Query::vertex_face(REACH);
     let positions = std::mem::take(&mut seen.positions);
-    let mut time = |engine: Engine, (rounds, steps): (usize, usize)| {
+    let time = |engine: Engine, (rounds, steps): (usize, usize)| {
         let apart = (positions.len() - 1) / steps;
         let place = |step: usize, x: &mut [Vec3]| x[..nodes].copy_from_slice(&positions[step * apart]);
         scenes::measure(&scene, engine, &query, (rounds, steps), false, place)
