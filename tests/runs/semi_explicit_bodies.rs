@@ -191,7 +191,8 @@ fn a_mass_on_a_level_floor_stops_where_coulomb_stops_it() {
     let limits = Limits { tolerance: 1e-13, scale: 1.0, sweeps: 100, natural: None };
     for mu in [0.0, 0.2, 0.7] {
         let contact = Contact { mu, ..Contact::new(&[(0, 1.0)], Vec3::z()) };
-        let mut contacts = Contacts { list: vec![contact], ..Contacts::default() };
+        let mut contacts = Contacts::default();
+        contacts.list.push(contact);
         let mut v = [start];
         for step in 1..=500 {
             v[0] -= dt * g * Vec3::z();

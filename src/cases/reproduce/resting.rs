@@ -82,10 +82,8 @@ pub(super) const THROWN_DISC: Published = Published {
         };
         let figure = Figure {
             title: "What the surface of a disc loses".into(),
-            caption:
-                "nodes of the surface are stopped when they meet the floor; rings: an independent program"
-                    .into(),
-            along: "size of elements, of half the core".into(),
+            caption: "by contact with the floor; rings: an independent program".into(),
+            along: "1 / elements along the core".into(),
             time: &size,
             time_unit: String::new(),
             panels: vec![Panel {

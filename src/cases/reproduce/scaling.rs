@@ -9,7 +9,7 @@
 //! times more than ours, so that the share of the search in a step cannot be compared.
 
 use super::bars::curve;
-use super::sheet::{Sheet, figure};
+use super::sheet::{Sheet, count, figure};
 use super::watch::Seen;
 use super::{Check, Outcome, Part, Published, cubes, deck_of, largest};
 use crate::cases::bench::search as bench;
@@ -64,15 +64,20 @@ fn deck(layers: usize) -> String {
     paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 
-fn name(layers: usize, round: usize) -> String {
-    format!("cubes-{}-{round}", 20 * layers)
+fn name(cubes: usize, round: usize) -> String {
+    format!("cubes-{cubes}-{round}")
 }
 
-/// Positions, and what steps have cost so far; at the end, what other searches would have cost.
-fn look(look: &Look, seen: &mut Seen) {
+/// What steps have cost so far.
+fn clock(look: &Look, seen: &mut Seen) {
     let p = &look.ledger.phases;
     seen.push("search", p.search);
     seen.push("steps", p.force + p.search + p.response + p.solve);
+}
+
+/// The same, and positions; at the end, what other searches would have cost.
+fn look(look: &Look, seen: &mut Seen) {
+    clock(look, seen);
     seen.positions.push(look.state.x.clone());
     if look.last {
         // what could not be measured is missing, and its checks fail
@@ -145,38 +150,39 @@ fn refine(seen: &mut Seen) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// Search and rest of a step [s], the least of all rounds of a run.
-fn cost<'a>(o: impl Iterator<Item = &'a Outcome>) -> [f64; 2] {
-    o.map(|o| {
-        let steps = o.summary.steps as f64;
-        let search = o.summary.phase_seconds.search / steps;
-        [search, o.step_seconds() / steps - search]
-    })
-    .fold([f64::NAN; 2], |least, c| [least[0].min(c[0]), least[1].min(c[1])])
-}
-
-/// Runs of so many layers, all rounds.
-fn rounds(o: &[Outcome], layers: usize) -> impl Iterator<Item = &Outcome> {
-    let prefix = format!("cubes-{}-", 20 * layers);
+/// Runs of so many cubes, all rounds.
+fn rounds(o: &[Outcome], cubes: usize) -> impl Iterator<Item = &Outcome> {
+    let prefix = format!("cubes-{cubes}-");
     o.iter().filter(move |o| o.name.starts_with(&prefix))
 }
 
-/// Layers that were run, with search and rest of a step [s].
+/// Time of every step by a column of the clock, the least of all rounds [s].
+fn quickest(o: &[Outcome], cubes: usize, column: &str) -> Vec<f64> {
+    let so_far: Vec<Vec<f64>> = rounds(o, cubes).map(|o| o.column(column)).collect();
+    let rows = so_far.iter().map(Vec::len).min().unwrap_or(0);
+    (1..rows).map(|k| so_far.iter().map(|c| c[k] - c[k - 1]).fold(f64::NAN, f64::min)).collect()
+}
+
+/// Search and rest of all steps of so many cubes [s].
+fn cost(o: &[Outcome], cubes: usize) -> [f64; 2] {
+    let [search, steps] = ["search", "steps"].map(|c| quickest(o, cubes, c).iter().sum::<f64>());
+    [search, steps - search]
+}
+
+/// Layers that were run, with search and rest of all steps [s].
 fn series(o: &[Outcome]) -> Vec<(usize, [f64; 2])> {
-    let all = LAYERS.into_iter().map(|n| (n, cost(rounds(o, n))));
-    all.filter(|(_, c)| c[0].is_finite()).collect()
+    let run = LAYERS.into_iter().filter(|&n| rounds(o, 20 * n).next().is_some());
+    run.map(|n| (n, cost(o, 20 * n))).collect()
 }
 
 /// Search and whole step around an instant [s].
-fn around(o: &Outcome, time: f64) -> [f64; 2] {
-    let [search, steps] = ["search", "steps"].map(|c| o.column(c));
-    let rows = search.len().min(steps.len());
-    if rows < 2 {
-        return [f64::NAN; 2];
-    }
-    let at = ((time / o.summary.end_time) * (rows - 1) as f64).round() as usize;
-    let (from, to) = (at.saturating_sub(AROUND), (at + AROUND).min(rows - 1));
-    [&search, &steps].map(|c| (c[to] - c[from]) / (to - from) as f64)
+fn around(o: &[Outcome], time: f64) -> [f64; 2] {
+    ["search", "steps"].map(|column| {
+        let steps = quickest(o, 25, column);
+        let at = (time / o[0].summary.end_time * steps.len() as f64).round() as usize;
+        let near = &steps[at.saturating_sub(AROUND)..(at + AROUND).min(steps.len())];
+        near.iter().sum::<f64>() / near.len() as f64
+    })
 }
 
 /// Box tests per pair of the series, most over least from 40 cubes on.
@@ -198,9 +204,11 @@ pub(super) const CUBES_SCALING: Published = Published {
     source: "Peng, Feng & Joli 2018, tables 2 and 3, figures 17 and 18: what finding contacts costs",
     parts: |quick| {
         let (layers, rounds) = if quick { (vec![1, 2, 6], 2) } else { (LAYERS.to_vec(), 3) };
-        let mut parts = vec![Part::watched("cubes-25", cubes::deck(), look)];
+        let mut parts = Vec::new();
         for round in 1..=rounds {
-            parts.extend(layers.iter().map(|&n| Part::new(name(n, round), deck(n))));
+            let watch = if round == 1 { look } else { clock };
+            parts.push(Part::watched(name(25, round), cubes::deck(), watch));
+            parts.extend(layers.iter().map(|&n| Part::watched(name(20 * n, round), deck(n), clock)));
         }
         parts
     },
@@ -244,15 +252,15 @@ pub(super) const CUBES_SCALING: Published = Published {
             Check::at_most("one pair that touches: exponent of time in nodes", of("refined"), 1.2),
         ];
         for (n, _) in &all {
-            let drift = largest(rounds(o, *n).map(|o| o.balance.linear_drift_max));
+            let drift = largest(rounds(o, 20 * n).map(|o| o.balance.linear_drift_max));
             checks.push(Check::at_most(format!("{} cubes: drift of momentum", 20 * n), drift, 1e-12));
-            let nodes = rounds(o, *n).next().map_or(f64::NAN, |o| o.summary.nodes as f64);
+            let nodes = rounds(o, 20 * n).next().map_or(f64::NAN, |o| o.summary.nodes as f64);
             checks.push(Check::within(format!("{} cubes: nodes", 20 * n), nodes, (64 * 20 * n) as f64, 0.0));
         }
         checks
     },
     figures: |o| {
-        let mut drawn = vec![("table-2".to_owned(), table_2(&o[0])), ("table-3".to_owned(), table_3(&o[0]))];
+        let mut drawn = vec![("table-2".to_owned(), table_2(o)), ("table-3".to_owned(), table_3(o))];
         let all = series(o);
         let nodes: Vec<f64> = all.iter().map(|(n, _)| (20 * SURFACE * n) as f64).collect();
         let plot = |title: &str, heading: &str, unit: &str, y: Vec<f64>| {
@@ -273,7 +281,7 @@ pub(super) const CUBES_SCALING: Published = Published {
             };
             figure.draw()
         };
-        let seconds = all.iter().map(|(_, c)| 500.0 * c[0]).collect();
+        let seconds = all.iter().map(|(_, c)| c[0]).collect();
         let share = all.iter().map(|(_, [search, rest])| 100.0 * search / (search + rest)).collect();
         drawn.push((
             "figure-17".into(),
@@ -291,17 +299,17 @@ fn percent(x: f64) -> String {
     if x.is_nan() { figure(x) } else { format!("{:.1} %", 100.0 * x) }
 }
 
-fn table_2(o: &Outcome) -> Drawing {
-    let pairs = o.column("pairs");
+fn table_2(o: &[Outcome]) -> Drawing {
+    let pairs = o[0].column("pairs");
     let rows = TABLE_2.iter().enumerate().map(|(k, &(time, theirs, search, total))| {
         let [own, whole] = around(o, time);
         vec![
             format!("{:.0}", 1e3 * time),
-            figure(pairs.get(k).copied().unwrap_or(f64::NAN)),
+            count(pairs.get(k).copied().unwrap_or(f64::NAN)),
             figure(1e3 * own),
             figure(1e3 * whole),
             percent(own / whole),
-            figure(theirs),
+            count(theirs),
             figure(1e3 * search),
             figure(1e3 * total),
             percent(search / total),
@@ -326,15 +334,15 @@ fn table_2(o: &Outcome) -> Drawing {
     .draw()
 }
 
-fn table_3(o: &Outcome) -> Drawing {
-    let steps = 500.0;
-    let rest = steps * cost(std::iter::once(o))[1];
+fn table_3(all: &[Outcome]) -> Drawing {
+    let (o, steps) = (&all[0], 500.0);
+    let rest = cost(all, 25)[1];
     let quickest = [o.last("three-stage"), TABLE_3[2].3];
     let rows = TABLE_3.iter().map(|&(_, [seconds, tests], told, search, total)| {
         let own = steps * o.last(seconds);
         vec![
             told.to_owned(),
-            figure(o.last(tests)),
+            count(o.last(tests)),
             figure(own),
             figure(own + rest),
             percent(own / (own + rest)),

@@ -31,6 +31,11 @@ pub(super) fn figure(x: f64) -> String {
     }
 }
 
+/// How many.
+pub(super) fn count(x: f64) -> String {
+    if x.is_nan() { figure(x) } else { format!("{x:.0}") }
+}
+
 impl Sheet {
     pub fn draw(&self) -> Drawing {
         let wide =
@@ -83,6 +88,7 @@ mod tests {
     #[test]
     fn figures_have_three_digits() {
         let written = [0.0, 0.0694, 11.662, 167.6, 7720.0, 1.5e-5, 3.2e7, f64::NAN, -0.5].map(figure);
+        assert_eq!([count(80.0), count(f64::NAN)], ["80", "–"]);
         assert_eq!(written, ["0", "0.0694", "11.7", "168", "7720", "1.50e-5", "3.20e7", "–", "-0.500"]);
     }
 }
