@@ -141,8 +141,9 @@ fn a_sliding_block_stops_where_coulomb_stops_it() {
     assert!((run.ledger.friction / start_energy - 1.0).abs() < 0.05 && run.ledger.error_max_rel() < 0.01);
 }
 
-/// Bars of length L without Poisson effect stay together for 2L/c and exchange their velocities, but for an error of the
-/// order of the mesh size; the two nodes of the surface layer lose what moved them.
+/// Bars of length L without Poisson effect stay together for 2L/c and exchange their velocities, but for what is still under
+/// way in the front of the wave when they part: dispersion makes it as wide as h^⅔. The two nodes of the surface layer lose
+/// what moved them.
 #[test]
 fn two_bars_exchange_their_velocities_after_one_round_trip() {
     let (length, speed) = (1.0, 1e-3);
@@ -177,9 +178,8 @@ fn two_bars_exchange_their_velocities_after_one_round_trip() {
         assert!((lost - layer).abs() < 0.1 * layer, "{cells}: {lost} for {layer}");
         assert!(run.ledger.error_max_rel() < 0.005, "{cells}: {}", run.ledger.error_max_rel());
     }
-    println!("{errors:?}");
-    assert!(errors.iter().zip([25.0, 50.0, 100.0]).all(|(e, cells)| *e < 1.0 / cells), "{errors:?}");
-    assert!(errors.windows(2).all(|e| e[1] < e[0]), "{errors:?}");
+    // halving h divides the error by 2^⅔ or more
+    assert!(errors[2] < 0.02 && errors.windows(2).all(|e| e[0] / e[1] > 1.58), "{errors:?}");
 }
 
 /// On a level floor under gravity a thrown mass obeys v = v₀ − μgt to its last step, and then rests, with r = mg all the
