@@ -383,7 +383,7 @@ impl ContactVelocity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ContactStep {
-    /// Times the shortest critical step around the node.
+    /// Times the shortest critical step around the node, or less, so that it fits the kicks there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local: Option<f64>,
     /// Times the shortest step in use, the same for all nodes.

@@ -181,9 +181,6 @@ fn bars_of_hexes_part_in_time_and_keep_their_energy() {
         );
         assert!((19.5..=21.7).contains(&seen.last) && seen.lateral <= 0.2, "{n} {seen:?}");
     }
-    let rhythm = Options { contact_step: ContactStep::Rhythm(0.5), ..Options::default() };
-    let seen = run_bars(bars(3, true), rhythm, 200);
-    assert!(seen.energy <= 0.01 && seen.tip <= 0.28 && seen.lateral <= 0.2, "{seen:?}");
 }
 
 /// Kicks of all elements until T = 50, from steps that are the shortest edges: ⌊T/h + ½⌋ each.

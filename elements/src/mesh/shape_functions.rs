@@ -160,24 +160,22 @@ const LAST_STEP: f64 = 1e-9;
 /// Unique for a point inside a cell with positive det J. None when J is singular or Newton does not arrive:
 /// far outside a distorted cell the map may fold over.
 pub fn inverse(kind: CellKind, x: &[Vec3], p: Vec3) -> Option<Vec3> {
-    let dimension = kind.dimension();
+    let map = Polynomial::of(kind, x);
     // The part of p − x(ξ) in the space of the cell.
     let miss = |xi| {
-        let mut miss = p - position(kind, x, xi);
-        miss.rows_mut(dimension, 3 - dimension).fill(0.0);
+        let mut miss = p - map.position(xi);
+        for k in kind.dimension()..3 {
+            miss[k] = 0.0;
+        }
         miss
     };
-    let step = |xi: Vec3, miss: Vec3| {
-        let step: Vec3 = jacobian(kind, x, xi).lu().solve(&miss)?;
-        step.iter().all(|c| c.is_finite()).then_some(step)
-    };
     if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4) {
-        return step(Vec3::zeros(), miss(Vec3::zeros()));
+        return solve(map.columns(Vec3::zeros()), &miss(Vec3::zeros()));
     }
     let mut xi = Vec3::zeros();
     let mut here = miss(xi);
     for _ in 0..NEWTON_STEPS {
-        let mut step = step(xi, here)?;
+        let mut step = solve(map.columns(xi), &here)?;
         let last = step.amax() <= LAST_STEP * (1.0 + xi.amax());
         let mut there = miss(xi + step);
         while !last && there.norm_squared() >= here.norm_squared() {
@@ -194,6 +192,74 @@ pub fn inverse(kind: CellKind, x: &[Vec3], p: Vec3) -> Option<Vec3> {
         here = there;
     }
     None
+}
+
+/// The map of a cell in powers of ξ, η, ζ: far cheaper than shape functions where it is asked for again and again.
+///
+/// ```text
+/// x(ξ) = c₀ + c₁ξ + c₂η + c₃ζ + c₄ξη + c₅ηζ + c₆ζξ + c₇ξηζ
+/// ```
+struct Polynomial {
+    dimension: usize,
+    c: [Vec3; 8],
+}
+
+impl Polynomial {
+    fn of(kind: CellKind, x: &[Vec3]) -> Polynomial {
+        let mut c = [Vec3::zeros(); 8];
+        match kind {
+            CellKind::Tri3 | CellKind::Tet4 => {
+                c[0] = x[0];
+                (1..kind.nodes()).for_each(|k| c[k] = x[k] - x[0]);
+            }
+            _ => {
+                for (x, k) in x.iter().zip(&CORNERS) {
+                    let k = match kind {
+                        CellKind::Bar2 => [k[0], 0.0, 0.0],
+                        CellKind::Quad4 => [k[0], k[1], 0.0],
+                        _ => *k,
+                    };
+                    let powers =
+                        [1.0, k[0], k[1], k[2], k[0] * k[1], k[1] * k[2], k[2] * k[0], k[0] * k[1] * k[2]];
+                    c.iter_mut().zip(powers).for_each(|(c, power)| *c += power * x);
+                }
+                c.iter_mut().for_each(|c| *c /= kind.nodes() as f64);
+            }
+        }
+        Polynomial { dimension: kind.dimension(), c }
+    }
+
+    #[inline]
+    fn position(&self, xi: Vec3) -> Vec3 {
+        let (c, [x, y, z]) = (&self.c, [xi.x, xi.y, xi.z]);
+        c[0] + x * (c[1] + y * (c[4] + z * c[7])) + y * (c[2] + z * c[5]) + z * (c[3] + x * c[6])
+    }
+
+    /// Columns of J, completed as in [`jacobian`].
+    #[inline]
+    fn columns(&self, xi: Vec3) -> [Vec3; 3] {
+        let (c, [x, y, z]) = (&self.c, [xi.x, xi.y, xi.z]);
+        let mut j = [
+            c[1] + y * c[4] + z * (c[6] + y * c[7]),
+            c[2] + x * c[4] + z * (c[5] + x * c[7]),
+            c[3] + y * c[5] + x * (c[6] + y * c[7]),
+        ];
+        for missing in self.dimension..3 {
+            j.iter_mut().for_each(|column| column[missing] = 0.0);
+            j[missing] = Vec3::zeros();
+            j[missing][missing] = 1.0;
+        }
+        j
+    }
+}
+
+/// J⁻¹b by Cramer's rule; none if J is singular.
+#[inline]
+fn solve(j: [Vec3; 3], b: &Vec3) -> Option<Vec3> {
+    let across = j[1].cross(&j[2]);
+    let determinant = across.dot(&j[0]);
+    let x = Vec3::new(across.dot(b), j[2].cross(&j[0]).dot(b), j[0].cross(&j[1]).dot(b)) / determinant;
+    x.iter().all(|c| c.is_finite()).then_some(x)
 }
 
 /// Whether reference coordinates lie in the cell, or outside by no more than `slack`.

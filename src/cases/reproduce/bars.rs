@@ -90,8 +90,8 @@ pub(super) const GRADED_BARS: Published = Published {
     method: "asynchronous",
     source: PAPER,
     parts: |quick| {
-        let step = |share: f64| format!("[asynchronous]\ncontact_step = {{ local = {share} }}\n");
-        let raw = "[asynchronous]\ncontact_velocity = \"raw\"\ncontact_step = { local = 0.366 }\n";
+        let step = |share: f64| format!("[asynchronous]\ncontact_step = {{ smallest = {share} }}\n");
+        let raw = "[asynchronous]\ncontact_velocity = \"raw\"\ncontact_step = { smallest = 0.732 }\n";
         let mut parts = vec![
             Part::new("n3", deck(3, "asynchronous", 500, "")),
             Part::new("n3-raw", deck(3, "asynchronous", 500, raw)),

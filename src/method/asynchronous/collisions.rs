@@ -8,8 +8,8 @@
 //!   next          after Δt_A
 //! ```
 //!
-//! **Boxes.** A box is stored with room for as long as nobody is faster than twice the largest speed at the time it was
-//! stored; then all boxes, and the lists of candidates made of them, are renewed. So a candidate is never missed, whatever
+//! **Boxes.** A box is stored with room for as long as nobody is faster than half as much again as the fastest at the time it
+//! was stored; then all boxes, and the lists of candidates made of them, are renewed. So a candidate is never missed, whatever
 //! the ticks of its nodes, and what is found does not depend on the boxes.
 //!
 //! **Order.** Nodes that look together go by their number, targets of a node by theirs, each seeing the velocities the one
@@ -37,6 +37,12 @@ use rayon::prelude::*;
 
 /// Room around a box, as a share of the median size of targets: more of it makes lists longer and renews them less often.
 const ROOM: f64 = 0.15;
+/// Edge of the cells of position codes, over the median size of targets.
+const CELL: f64 = 0.8;
+/// Room for boxes to move before their cells change, over the room around them.
+const MARGIN: f64 = 0.3;
+/// Boxes hold as long as nobody is faster than this times the largest speed when they were made.
+const FASTER: f64 = 1.5;
 /// Nodes that one task looks for.
 const CHUNK: usize = 256;
 
@@ -59,7 +65,8 @@ pub struct Window {
 pub struct Collisions {
     pub scene: Scene,
     targets: Targets,
-    cells: Cells,
+    /// Of each soft body: its targets, counted from the first.
+    cells: Vec<Cells>,
     /// By step, then by number.
     pub contactors: Vec<Contactor>,
     pub rings: Vec<Ring>,
@@ -72,6 +79,8 @@ pub struct Collisions {
     room: f64,
     until: u64,
     cap_squared: f64,
+    /// Where each target is until then.
+    boxes: Vec<Aabb>,
     found: Vec<u32>,
     /// Where each soft body is, and whom it can meet, when boxes were made.
     extents: Vec<Aabb>,
@@ -103,10 +112,11 @@ impl Collisions {
         contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
         let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
         Collisions {
-            cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
+            cells: vec![Cells::new([0.0; 3], CELL * size, 0.0); model.bodies.len()],
             room: ROOM * size,
             until: 0,
             cap_squared: 0.0,
+            boxes: vec![Aabb::EMPTY; targets.list.len()],
             rings: rings(&steps, alone),
             near: Near::default(),
             contactors,
@@ -172,25 +182,32 @@ impl Collisions {
         let fastest = (self.targets.list.iter())
             .flat_map(|t| t.nodes())
             .fold(0.0, |most, &n| f64::max(most, motion.v[n as usize].norm_squared()));
-        // twice the largest speed
-        self.cap_squared = 4.0 * fastest;
+        self.cap_squared = FASTER * FASTER * fastest;
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
         self.until = if cap > 0.0 { now + clock.ticks_in(self.room / cap) } else { u64::MAX };
         let room = self.room;
-        self.cells.set_margin(room);
+        self.cells.iter_mut().for_each(|cells| cells.set_margin(MARGIN * room));
         self.extents.fill(Aabb::EMPTY);
-        for (i, target) in self.targets.list.iter().enumerate() {
+        for (target, grown) in self.targets.list.iter().zip(&mut self.boxes) {
             let tight = target.reach(&motion);
             let extent = &mut self.extents[target.body as usize];
             extent.add(&tight.lo);
             extent.add(&tight.hi);
-            let grown = tight.grown(room);
-            if !self.cells.stored(i as u32).is_some_and(|fat| holds(fat, &grown)) {
-                self.cells.insert_box(i as u32, grown.lo, grown.hi);
-            }
+            *grown = tight.grown(room);
         }
         self.find_neighbours();
+        let mut all = std::mem::take(&mut self.cells);
+        for (body, cells) in all.iter_mut().enumerate() {
+            for (id, grown) in (0..).zip(&self.boxes[self.targets.of_body(body)]) {
+                if !self.may_reach(body as u32, grown) {
+                    cells.remove_box(id);
+                } else if !cells.stored(id).is_some_and(|fat| holds(fat, grown)) {
+                    cells.insert_box(id, grown.lo, grown.hi);
+                }
+            }
+        }
+        self.cells = all;
         edges.refresh(self, &motion);
         self.obstacles.place(hands.model, &self.scene, &motion);
         let mut near = std::mem::take(&mut self.near);
@@ -200,12 +217,16 @@ impl Collisions {
             let c = &self.contactors[i];
             let y = motion.at(c.node);
             let around = Aabb { lo: y.into(), hi: y.into() }.grown(room);
-            if self.may_reach(c.body, &around) {
-                self.cells.query_box(&around.lo, &around.hi, &mut found);
-                ids.extend(found.iter().filter(|&&id| {
+            for &body in &self.neighbours[c.body as usize] {
+                if !meets(&around, &self.extents[body as usize].grown(room)) {
+                    continue;
+                }
+                self.cells[body as usize].query_box(&around.lo, &around.hi, &mut found);
+                let first = self.targets.of_body(body as usize).start as u32;
+                ids.extend(found.iter().map(|id| first + id).filter(|&id| {
                     let target = &self.targets.list[id as usize];
-                    let around = || target.nodes().contains(&c.node) || self.targets.is_around(c.node, id);
-                    self.may_meet(c.body, target.body) && (target.body != c.body || !around())
+                    let own = || target.nodes().contains(&c.node) || self.targets.is_around(c.node, id);
+                    meets(&around, &self.boxes[id as usize]) && (body != c.body || !own())
                 }));
             }
             // who was inside somebody must look to forget it
@@ -296,6 +317,9 @@ impl Collisions {
                 let contactor = &self.contactors[i as usize];
                 let y = motion.at(contactor.node);
                 for &id in self.near.of(i as usize) {
+                    if !contains(&self.boxes[id as usize], &y) {
+                        continue;
+                    }
                     let target = &self.targets.list[id as usize];
                     let known = (contactor.known.0 == id).then_some(contactor.known.1);
                     let normal = || self.targets.node_normal(&self.scene, contactor.node, motion);
@@ -416,6 +440,11 @@ impl Collisions {
 
 fn meets(a: &Aabb, b: &Aabb) -> bool {
     (0..3).all(|k| a.lo[k] <= b.hi[k] && b.lo[k] <= a.hi[k])
+}
+
+#[inline]
+fn contains(b: &Aabb, y: &Vec3) -> bool {
+    (0..3).all(|k| b.lo[k] <= y[k] && y[k] <= b.hi[k])
 }
 
 /// Is a box inside a stored one?

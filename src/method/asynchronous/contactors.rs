@@ -60,7 +60,7 @@ pub fn contactor(
     let body = scene.node_body[n];
     let of = model.bodies.get(body as usize)?;
     let longest = match step_rule {
-        ContactStep::Local(share) | ContactStep::Rhythm(share) => share * around.local[n],
+        ContactStep::Local(share) => share * around.local[n],
         ContactStep::Smallest(share) => share * around.smallest,
         ContactStep::Adaptive { longest: Longest::Local(times), .. } => times * around.local[n],
         ContactStep::Adaptive { longest: Longest::Average(times), .. } => times * around.average,
@@ -75,7 +75,7 @@ pub fn contactor(
     };
     let step = (longest / tick * (1.0 + 1e-9)).floor().clamp(1.0, 1e15) as u64;
     let step = match around.kicks[n] {
-        Some(kick) if matches!(step_rule, ContactStep::Rhythm(_)) => in_rhythm(step, kick),
+        Some(kick) if matches!(step_rule, ContactStep::Local(_)) => in_rhythm(step, kick),
         _ => step,
     };
     Some(Contactor { node, body, step, travel, known: (NOTHING, 0), window: u64::MAX })

@@ -111,9 +111,11 @@ impl Edges {
         let Edges { list, rings, near, cells, room, found } = self;
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
-            let grown = box_of(edge.nodes, motion).grown(*room);
-            if !cells.stored(i as u32).is_some_and(|fat| holds(fat, &grown)) {
-                cells.insert_box(i as u32, grown.lo, grown.hi);
+            let (id, grown) = (i as u32, box_of(edge.nodes, motion).grown(*room));
+            if !collisions.may_reach(edge.body, &grown) {
+                cells.remove_box(id);
+            } else if !cells.stored(id).is_some_and(|fat| holds(fat, &grown)) {
+                cells.insert_box(id, grown.lo, grown.hi);
             }
         }
         near.renew(rings, |i, ids| {

@@ -23,8 +23,9 @@ use std::sync::Mutex;
 
 /// Nodes per task.
 const CHUNK: usize = 1024;
-/// From so many patches on a group is worth more than one thread.
-const MANY_PATCHES: usize = 4;
+/// From so many patches on a group is worth more than one thread, and from so many nodes on their drift.
+const MANY_PATCHES: usize = 2;
+const MANY_NODES: usize = 16 * CHUNK;
 
 /// Work and impulses of kicks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -209,7 +210,7 @@ impl Group {
                 tau[i] = tick;
             }
         };
-        if self.is_large() {
+        if self.nodes.len() >= MANY_NODES {
             (nodes.x.par_chunks_mut(CHUNK))
                 .zip(nodes.v.par_chunks(CHUNK))
                 .zip(nodes.tau.par_chunks_mut(CHUNK))
@@ -224,19 +225,40 @@ impl Group {
 
     /// Forces at positions `x` and time `time`, one per node of the group, into `force`.
     pub fn evaluate(&mut self, at: At, memory: &[Vec<f64>], work: &mut Work, force: &mut [Vec3]) {
-        let Group { patches, tasks, nodes, loads, stride, memory_stride, old, new, .. } = self;
-        force.fill(Vec3::zeros());
-        for &l in loads.iter() {
-            // a load may name a node more than once
-            at.model.loads[l].forces(at.time, at.x, |n, f| {
-                if let Ok(i) = nodes.binary_search(&n) {
-                    force[i] -= f;
-                }
-            });
-        }
-        if tasks.is_empty() {
+        if self.is_load() {
+            force.fill(Vec3::zeros());
+            for &l in self.loads.iter() {
+                // a load may name a node more than once
+                at.model.loads[l].forces(at.time, at.x, |n, f| {
+                    if let Ok(i) = self.nodes.binary_search(&n) {
+                        force[i] -= f;
+                    }
+                });
+            }
             return;
         }
+        self.pass(at, memory, work);
+        let slots = &work.slots;
+        let gather = |first: usize, force: &mut [Vec3]| {
+            force.iter_mut().enumerate().for_each(|(i, f)| *f = self.gather(first + i, slots));
+        };
+        if self.is_large() {
+            force.par_chunks_mut(CHUNK).enumerate().for_each(|(c, force)| gather(c * CHUNK, force));
+        } else {
+            gather(0, force);
+        }
+    }
+
+    /// The force on one of its nodes, from the slots of its tasks in their order.
+    #[inline]
+    fn gather(&self, node: usize, slots: &[Vec3]) -> Vec3 {
+        let mine = self.start[node] as usize..self.start[node + 1] as usize;
+        self.slot_of[mine].iter().fold(Vec3::zeros(), |f, &s| f + slots[s as usize])
+    }
+
+    /// All its potentials at positions `x`: their forces to the slots of their tasks.
+    pub fn pass(&mut self, at: At, memory: &[Vec<f64>], work: &mut Work) {
+        let Group { patches, tasks, stride, memory_stride, old, new, .. } = self;
         let mut places = self.memory.iter();
         for (task, old) in tasks.iter().zip(old.chunks_exact_mut(*memory_stride)) {
             let (n, range) =
@@ -275,20 +297,6 @@ impl Group {
                 .zip(old.chunks(*memory_stride).zip(new.chunks_mut(*memory_stride)))
                 .for_each(|(((task, slots), pass), (old, new))| run(task, slots, pass, old, new));
         }
-        let (start, slot_of, slots) = (&self.start, &self.slot_of, &*slots);
-        let gather = |first: usize, force: &mut [Vec3]| {
-            for (i, f) in force.iter_mut().enumerate() {
-                let mine = start[first + i] as usize..start[first + i + 1] as usize;
-                for &s in &slot_of[mine] {
-                    *f += slots[s as usize];
-                }
-            }
-        };
-        if large {
-            force.par_chunks_mut(CHUNK).enumerate().for_each(|(c, force)| gather(c * CHUNK, force));
-        } else {
-            gather(0, force);
-        }
     }
 
     /// What its passes found, all together: energies, the smallest det F and stable step.
@@ -300,6 +308,16 @@ impl Group {
             det_f: all.det_f.min(pass.det_f),
             step: all.step.min(pass.step),
         })
+    }
+
+    /// Is everything a number, and nothing inside out? Else the smallest det F.
+    pub fn check(&self, work: &Work) -> Result<(), f64> {
+        let found = self.found(work);
+        // not `det_f <= 0`: what is no number is a failure as well
+        match found.energy.is_finite() && found.det_f > 0.0 {
+            true => Ok(()),
+            false => Err(if found.energy.is_finite() { found.det_f } else { f64::NAN }),
+        }
     }
 
     /// Makes what the laws found in the last evaluation their memory.
@@ -321,23 +339,46 @@ impl Group {
         self.last.iter_mut().zip(&self.nodes).for_each(|(last, &n)| *last = x[n as usize]);
     }
 
-    /// New velocities where nothing is booked: no gravity, no drag, nobody held.
-    pub fn kick_plain(&self, weight: f64, fixed: &Fixed, v: &mut [Vec3]) -> f64 {
-        let kick_some = |range: Range<usize>, first: usize, v: &mut [Vec3]| {
-            let mut speed_squared = 0.0;
-            for (&n, f) in self.nodes[range.clone()].iter().zip(&self.force[range]) {
-                let v = &mut v[n as usize - first];
-                *v -= (weight * fixed.inv_mass[n as usize]) * f;
-                speed_squared = f64::max(speed_squared, v.norm_squared());
-            }
-            speed_squared
-        };
-        if self.is_large() {
-            let chunks = v.par_chunks_mut(CHUNK).enumerate();
-            chunks.map(|(c, v)| kick_some(self.in_chunk(c), c * CHUNK, v)).reduce(|| 0.0, f64::max)
-        } else {
-            kick_some(0..self.nodes.len(), 0, v)
+    /// Forces from the slots, and new velocities, where nothing is booked: no gravity, no drag, nobody held. Returns the
+    /// largest |v|².
+    pub fn kick_plain(&mut self, weight: f64, fixed: &Fixed, slots: &[Vec3], v: &mut [Vec3]) -> f64 {
+        let mut force = std::mem::take(&mut self.force);
+        let chunks = 0..self.chunks.len() - 1;
+        let speed_squared = self.kick_chunks(chunks, weight, fixed, slots, &mut force, v);
+        self.force = force;
+        speed_squared
+    }
+
+    /// The same for some chunks of the model's nodes; `force` and `v` are theirs.
+    fn kick_chunks(
+        &self,
+        chunks: Range<usize>,
+        weight: f64,
+        fixed: &Fixed,
+        slots: &[Vec3],
+        force: &mut [Vec3],
+        v: &mut [Vec3],
+    ) -> f64 {
+        let begin = self.chunks[chunks.start] as usize;
+        if self.is_large() && chunks.len() > 1 {
+            let middle = chunks.start + chunks.len() / 2;
+            let (first_force, second_force) = force.split_at_mut(self.chunks[middle] as usize - begin);
+            let (first_v, second_v) = v.split_at_mut((middle - chunks.start) * CHUNK);
+            let (a, b) = rayon::join(
+                || self.kick_chunks(chunks.start..middle, weight, fixed, slots, first_force, first_v),
+                || self.kick_chunks(middle..chunks.end, weight, fixed, slots, second_force, second_v),
+            );
+            return a.max(b);
         }
+        let mut speed_squared = 0.0;
+        for (i, f) in force.iter_mut().enumerate() {
+            *f = self.gather(begin + i, slots);
+            let n = self.nodes[begin + i] as usize;
+            let v = &mut v[n - chunks.start * CHUNK];
+            *v -= (weight * fixed.inv_mass[n]) * *f;
+            speed_squared = f64::max(speed_squared, v.norm_squared());
+        }
+        speed_squared
     }
 
     /// New velocities, and the books of gravity, loads, drag and supports.

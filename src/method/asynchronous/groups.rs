@@ -117,6 +117,14 @@ impl Groups {
         let (time, weight) = (clock.time(tick), clock.between(0, group.step));
         let State { x, v, material, .. } = state;
         group.drift(tick, clock, &mut Nodes { x, v, tau });
+        let plain = fixed.plain && !group.is_load();
+        if plain {
+            group.pass(At { model, time, x, measure: false }, &material.old, work);
+            group.check(work)?;
+            group.remember(&mut material.old);
+            let speed_squared = group.kick_plain(weight, fixed, &work.slots, v);
+            return Ok(Sums { speed_squared, ..Sums::default() });
+        }
         let mut force = std::mem::take(&mut work.force);
         force.resize(group.nodes.len(), Vec3::zeros());
         group.evaluate(At { model, time, x, measure: false }, &material.old, work, &mut force);
@@ -124,17 +132,8 @@ impl Groups {
         std::mem::swap(&mut group.force, &mut force);
         work.force = force;
         group.settle(x);
-        let found = group.found(work);
-        // not `det_f <= 0`: what is no number is a failure as well
-        let fine = found.energy.is_finite() && found.det_f > 0.0;
-        if !fine {
-            return Err(if found.energy.is_finite() { found.det_f } else { f64::NAN });
-        }
+        group.check(work)?;
         group.remember(&mut material.old);
-        if fixed.plain && !group.is_load() {
-            let speed_squared = group.kick_plain(weight, fixed, v);
-            return Ok(Sums { speed_squared, ..Sums::default() });
-        }
         work.look_up(model, time);
         let kick = Kick { model, fixed, weight, pull: &work.pull, drag: &work.drag };
         let mut sums = group.kick(&kick, x, v, support);

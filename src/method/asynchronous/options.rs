@@ -28,11 +28,10 @@ pub enum ContactVelocity {
 /// How often a node looks for contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContactStep {
-    /// This share of the shortest critical step around the node.
+    /// This share of the shortest critical step around the node. Where elements have steps in classes, the longest step up to
+    /// that which fits the kicks around the node: their intervals end when it looks, so that its velocity needs fewer forces
+    /// of the instant, and is nearer to the truth.
     Local(f64),
-    /// The longest step up to that which fits the kicks around the node: their intervals end when it looks, so that fewer
-    /// forces have to be found for its velocity, at the price of more looks.
-    Rhythm(f64),
     /// This share of the shortest step of all elements, for all nodes.
     Smallest(f64),
     /// As long as it takes to travel the share `travel` of the node's own size, but at most `longest`.

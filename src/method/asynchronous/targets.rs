@@ -80,7 +80,10 @@ pub struct Inside {
 
 /// All targets of a model, and the normals of its nodes.
 pub struct Targets {
+    /// Body after body.
     pub list: Vec<Target>,
+    /// First of each body, and one more.
+    first: Vec<usize>,
     /// Targets a node never touches though it is of their body: around its own elements.
     ring: Lists,
     /// Normals of nodes in the reference shape.
@@ -94,6 +97,7 @@ impl Targets {
         let mut list = Vec::new();
         let mut ring = Vec::new();
         let mut still = Vec::new();
+        let mut first_of = vec![0];
         for (b, body) in model.bodies.iter().enumerate() {
             let small = model.blocks[body.blocks.clone()].iter().all(|block| block.small_strain());
             still.push(small);
@@ -119,6 +123,7 @@ impl Targets {
                     size: (1..cell.len()).map(|k| (at(k) - at(0)).norm()).fold(0.0, f64::max),
                 });
             }
+            first_of.push(list.len());
             if scene.bodies[b].attributes.self_contact {
                 ring_of(model, b, &list, from, &mut ring);
             }
@@ -127,7 +132,12 @@ impl Targets {
         let reference =
             |n: u32| if (n as usize) < nodes { model.reference[n as usize] } else { Vec3::zeros() };
         let reference_normal = (0..nodes as u32).map(|n| normal_of(scene, n, reference)).collect();
-        Targets { list, ring: Lists::of(nodes, ring), reference_normal, still }
+        Targets { list, first: first_of, ring: Lists::of(nodes, ring), reference_normal, still }
+    }
+
+    /// The targets of a soft body.
+    pub fn of_body(&self, body: usize) -> std::ops::Range<usize> {
+        self.first[body]..self.first[body + 1]
     }
 
     /// Is this target among the elements around the node's own?
