@@ -15,7 +15,7 @@ const END: f64 = 60.0;
 fn model(law: &Law, stretch: f64) -> Model {
     let mut builder = Builder::default();
     let mesh = shape::Box::new([1.0, 0.2, 0.2], [6, 1, 1]).build().unwrap();
-    builder.body(body("bar", mesh, &law, 1.0));
+    builder.body(body("bar", mesh, law, 1.0));
     let set = |name: &str| builder.bodies()[0].node_set(name).unwrap();
     let (near, far) = (set("xmin"), set("xmax"));
     let table = Table::new(vec![(0.0, 0.0), (END * 2.0 / 3.0, stretch - 1.0)]).unwrap();
