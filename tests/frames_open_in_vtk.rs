@@ -3,13 +3,18 @@
 //! It needs `target/venv` with `tests/requirements.txt` installed. Without it the test says so and
 //! passes, except where `CI` is set.
 
+use carom::deck::{self, Input};
+use carom::element::Positions;
 use carom::math::Vec3;
 use carom::mesh::CellKind;
+use carom::output::frames::Frames;
 use carom::output::pvd::Series;
 use carom::output::vtu::{Field, Frame, Packed, PackedCells, Values, name, write_vtu};
+use carom::run::{Run, pool};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 /// The interpreter with VTK, or `None` when the test is to be skipped.
 fn python() -> Option<PathBuf> {
@@ -32,6 +37,104 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 fn flat(v: &[Vec3]) -> Vec<f64> {
     v.iter().flat_map(|v| [v.x, v.y, v.z]).collect()
+}
+
+/// What VTK sees in a folder, frame by frame.
+fn read(python: &Path, dir: &Path) -> Vec<Value> {
+    let output = Command::new(python)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_frames.py"))
+        .arg(dir)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+/// A hex block and a tet block of different size fall apart a little: one with eight integration points to an element, the
+/// other with one.
+const TWO_BLOCKS: &str = r#"
+method = "verlet"
+end = 0.3
+contact = { only = [] }
+[material.rubber]
+law = "neo-hookean"
+young = 10.0
+poisson = 0.3
+density = 1.0
+[body.hexes]
+mesh = { shape = "box", size = [1, 1, 1], cells = [2, 2, 1], grading = [2, 1, 1] }
+material = "rubber"
+spin = [0, 0, 2]
+fix = "zmin"
+[body.tets]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 2, 1], cell = "tet4", at = [3, 0, 0] }
+material = "rubber"
+spin = [1, 0, 2]
+fix = "xmin"
+"#;
+
+/// Elements hold what stands at their integration points, its mean and its largest; points hold the mean of the elements
+/// around them by volume.
+#[test]
+fn vtk_sees_stresses_of_elements_integration_points_and_nodes() {
+    let Some(python) = python() else { return };
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stresses_open_in_vtk");
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    let run = pool(1).unwrap().install(|| {
+        let input = Input { name: "two blocks", text: TWO_BLOCKS, folder: &dir, options: &[] };
+        let case = deck::load(&input).map_err(|e| e.to_string()).unwrap().case;
+        let frames = Frames::create(&dir, &case.model, case.end, 1).unwrap();
+        let frames = frames.with_integration_points(&case.model);
+        let mut run = Run::start(case, vec![Box::new(frames)], None).unwrap();
+        run.to_end(&AtomicBool::new(false)).unwrap();
+        run
+    });
+    let seen = read(&python, &dir);
+    let last = seen.last().unwrap();
+    let (points, cells) = (&last["point_fields"], &last["cell_fields"]);
+    let (model, state) = (&run.case.model, &run.case.state);
+    let positions = Positions { reference: &model.reference, current: &state.x };
+    assert_eq!(cells[name::STRESS_POINTS]["components"], 48);
+    assert_eq!(cells[name::MISES_POINTS]["components"], 8);
+    assert_eq!(points[name::STRESS]["components"], 6);
+    let of = |fields: &Value, name: &str| numbers(&fields[name]["values"]);
+    let (stress, mises) = (of(cells, name::STRESS_POINTS), of(cells, name::MISES_POINTS));
+    let (mean, largest) = (of(cells, name::MISES), of(cells, name::MISES_MAX));
+    let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-6 * (1.0 + b.abs()), "{a} {b}");
+    let mut around = vec![(0.0, 0.0, 0.0); model.reference.len()];
+    let mut element = 0;
+    for (body, block) in model.bodies.iter().zip(&model.blocks) {
+        for nodes in body.mesh.cells[0].nodes.chunks_exact(block.kind().nodes()) {
+            let e = element - if body.blocks.start == 0 { 0 } else { model.blocks[0].len() };
+            let (mut at, mut volume, mut sum, mut most, mut xy) = (0, 0.0, 0.0, 0.0_f64, 0.0);
+            block.stress(e, positions, &mut |point| {
+                near(mises[8 * element + at], point.von_mises);
+                for (k, s) in point.cauchy.into_iter().enumerate() {
+                    near(stress[48 * element + 6 * at + k], s);
+                }
+                (volume, sum) = (volume + point.volume, sum + point.volume * point.von_mises);
+                (most, xy) = (most.max(point.von_mises), xy + point.volume * point.cauchy[3]);
+                at += 1;
+            });
+            assert_eq!(at, if block.kind() == CellKind::Hex8 { 8 } else { 1 });
+            assert!(mises[8 * element + at..8 * element + 8].iter().all(|&m| m == 0.0));
+            near(mean[element], sum / volume);
+            near(largest[element], most);
+            for &k in nodes {
+                let a: &mut (f64, f64, f64) = &mut around[body.nodes.start + k as usize];
+                *a = (a.0 + volume, a.1 + sum, a.2 + xy);
+            }
+            element += 1;
+        }
+    }
+    let (nodal, tensor) = (of(points, name::MISES), of(points, name::STRESS));
+    for (k, (volume, sum, xy)) in around.into_iter().enumerate() {
+        near(nodal[k], sum / volume);
+        near(tensor[6 * k + 3], xy / volume);
+    }
+    assert!(nodal.iter().fold(0.0_f64, |m, x| m.max(*x)) > 0.1, "nothing is strained");
 }
 
 #[test]
@@ -86,15 +189,7 @@ fn vtk_sees_the_numbers_that_were_written() {
         written.push((time, points, displacement, stress));
     }
 
-    let output = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_frames.py"))
-        .arg(&dir)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let seen: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-
+    let seen = read(&python, &dir);
     assert_eq!(seen.len(), written.len());
     for (seen, (time, points, displacement, stress)) in seen.iter().zip(&written) {
         assert_eq!(seen["listed_time"], *time);

@@ -159,15 +159,21 @@ impl Session<'_> {
         let (case, output) = (loaded.case, loaded.spec.output);
         let (end, history, frames) = (case.end, output.history, output.frames);
         let unwritable = |e: carom::run::ObserverError| Failure::new(NO_OUTPUT, e.to_string());
+        let with_points = |frames: Frames| match output.integration_points {
+            true => frames.with_integration_points(&case.model),
+            false => frames,
+        };
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         if record.is_some() {
             observers
                 .push(Box::new(History::reopen(self.out, &case.probes, end, history).map_err(unwritable)?));
-            observers.push(Box::new(Frames::reopen(self.out, &case.model, end, frames).map_err(unwritable)?));
+            let frames = Frames::reopen(self.out, &case.model, end, frames).map_err(unwritable)?;
+            observers.push(Box::new(with_points(frames)));
         } else {
             observers
                 .push(Box::new(History::create(self.out, &case.probes, end, history).map_err(unwritable)?));
-            observers.push(Box::new(Frames::create(self.out, &case.model, end, frames).map_err(unwritable)?));
+            let frames = Frames::create(self.out, &case.model, end, frames).map_err(unwritable)?;
+            observers.push(Box::new(with_points(frames)));
         }
         if !self.quiet {
             let from = record.and_then(|r| r.get("state.time").ok()).and_then(|t| t.first()).copied();

@@ -191,6 +191,14 @@ pub fn largest_mises(model: &Model, state: &State) -> f64 {
     largest
 }
 
+/// Von Mises stress at the integration points of one element [Pa].
+pub fn element_mises(model: &Model, state: &State, block: usize, element: usize) -> Vec<f64> {
+    let positions = Positions { reference: &model.reference, current: &state.x };
+    let mut points = Vec::new();
+    model.blocks[block].stress(element, positions, &mut |point| points.push(point.von_mises));
+    points
+}
+
 /// Mass and velocity of the mass centre [m/s].
 pub fn mass_centre(model: &Model, state: &State) -> (f64, Vec3) {
     let mass: f64 = model.mass.iter().sum();

@@ -26,7 +26,7 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 19] = [
+pub const EXAMPLES: [Example; 20] = [
     example!("spinning-block"),
     example!("five-cubes"),
     example!("cube-pile"),
@@ -39,6 +39,7 @@ pub const EXAMPLES: [Example; 19] = [
     example!("rolling-block"),
     example!("ten-cylinders"),
     example!("cubes-25"),
+    example!("cubes-scaling"),
     example!("block-stack"),
     example!("two-particles"),
     example!("node-face-2d"),

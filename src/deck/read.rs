@@ -379,9 +379,15 @@ fn output(item: Item) -> Option<Output> {
     let count = |item: Item| item.count_or_none().map(u64::from);
     let history = r.or("history", default_history(), count);
     let frames = r.or("frames", default_frames(), count);
+    let integration_points = r.or("integration_points", false, Item::flag);
     let checkpoint = r.or("checkpoint", default_checkpoint(), Item::not_negative);
     r.finish();
-    Some(Output { history: history?, frames: frames?, checkpoint: checkpoint? })
+    Some(Output {
+        history: history?,
+        frames: frames?,
+        integration_points: integration_points?,
+        checkpoint: checkpoint?,
+    })
 }
 
 fn law(item: Item) -> Option<Law> {

@@ -827,6 +827,9 @@ pub struct Output {
     /// Frames after the first; 0 for none.
     #[serde(default = "default_frames")]
     pub frames: u64,
+    /// Frames hold stresses at integration points too.
+    #[serde(default)]
+    pub integration_points: bool,
     /// Minutes between checkpoints.
     #[serde(default = "default_checkpoint")]
     pub checkpoint: f64,
@@ -844,7 +847,12 @@ pub fn default_checkpoint() -> f64 {
 
 impl Default for Output {
     fn default() -> Self {
-        Output { history: default_history(), frames: default_frames(), checkpoint: default_checkpoint() }
+        Output {
+            history: default_history(),
+            frames: default_frames(),
+            integration_points: false,
+            checkpoint: default_checkpoint(),
+        }
     }
 }
 

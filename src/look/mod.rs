@@ -19,7 +19,7 @@ pub mod chart;
 pub mod colour;
 pub mod draw;
 pub mod folder;
-mod font;
+pub(crate) mod font;
 pub mod image;
 mod obstacle;
 mod overlay;

@@ -592,6 +592,7 @@ fn shown(frame: &FrameData, field: ColourBy, path: &Path) -> Result<Shown, LookE
     match field {
         ColourBy::Body => frame.cell_field(name::BODY).map(|f| Shown::Cells(f.values.clone())),
         ColourBy::Mises => match (frame.cell_field(name::MISES), frame.cell_field(name::STRESS)) {
+            _ if frame.point_field(name::MISES).is_some() => length(name::MISES),
             (Some(f), _) => Some(Shown::Nodes(averaged(frame, &f.values))),
             (None, Some(f)) if f.components == 6 => {
                 let mises: Vec<f64> = f.values.chunks_exact(6).map(von_mises).collect();

@@ -2,7 +2,10 @@
 //!
 //! Points stand where they are now; `displacement` leads back. Fields: `displacement`, `velocity`, with contact also
 //! `contact_force` (mean since the last frame), and per element `body`, Cauchy `stress` (xx yy zz xy yz xz, mean over the
-//! element) and `mises` (mean of its points).
+//! element), `mises` (mean of its integration points) and `mises_max` (the largest of them). Points have `stress` and
+//! `mises` too, averaged over the elements around them by volume, for smooth pictures. With `integration_points` the
+//! elements have `stress_points` and `mises_points` as well: what stands at their integration points, one after the other;
+//! elements with fewer points than others have zeros behind.
 //!
 //! Obstacles stand behind the bodies: their points after the model's nodes, their cells after the elements, without
 //! stress, and with numbers of bodies that go on counting; the field `rigid` tells
@@ -12,7 +15,7 @@
 use super::pvd::{PvdError, Series};
 use super::rigid::{self, Drawn};
 use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, write_vtu};
-use crate::element::Positions;
+use crate::element::{Block, Positions};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
@@ -38,11 +41,38 @@ pub struct Frames {
     /// Time of the last frame, and the impulses of contact up to it.
     last_time: f64,
     last_impulse: Vec<Vec3>,
+    /// Of elements, then of points.
     stress: Vec<[f32; 6]>,
     mises: Vec<f32>,
+    mises_max: Vec<f32>,
+    nodal_stress: Vec<[f32; 6]>,
+    nodal_mises: Vec<f32>,
+    /// At integration points, `most` to an element; empty unless asked for.
+    most: usize,
+    stress_points: Vec<[f32; 6]>,
+    mises_points: Vec<f32>,
 }
 
+/// Volume and, times volume, stress and von Mises stress around a node.
+type Around = (f64, [f64; 6], f64);
+
 impl Frames {
+    /// Writes what stands at integration points too.
+    pub fn with_integration_points(mut self, model: &Model) -> Self {
+        let positions = Positions { reference: &model.reference, current: &model.reference };
+        let points = |block: &dyn Block| {
+            let mut count = 0;
+            if !block.is_empty() {
+                block.stress(0, positions, &mut |_| count += 1);
+            }
+            count
+        };
+        self.most = model.blocks.iter().map(|b| points(&**b)).max().unwrap_or(0);
+        self.stress_points = vec![[0.0; 6]; self.most * self.stress.len()];
+        self.mises_points = vec![0.0; self.most * self.stress.len()];
+        self
+    }
+
     /// Begins a new series in `folder`; `count` intervals up to `end`.
     pub fn create(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, ObserverError> {
         Ok(Self::new(Series::create(folder).map_err(|e| series_error(folder, e))?, model, end, count))
@@ -93,6 +123,12 @@ impl Frames {
             last_impulse: Vec::new(),
             stress: vec![[0.0; 6]; body_of_cell.len()],
             mises: vec![0.0; body_of_cell.len()],
+            mises_max: vec![0.0; body_of_cell.len()],
+            nodal_stress: vec![[0.0; 6]; points_in_all],
+            nodal_mises: vec![0.0; points_in_all],
+            most: 0,
+            stress_points: Vec::new(),
+            mises_points: Vec::new(),
         }
     }
 
@@ -130,25 +166,63 @@ impl Frames {
         !impulse.is_empty()
     }
 
-    /// Mean stress and von Mises stress of every element.
+    /// Stress and von Mises stress of every element, at its points, and around every node.
     fn measure_stress(&mut self, look: &Look) {
         let model = &look.case.model;
         let positions = Positions { reference: &model.reference, current: &look.state.x };
-        let (mut stress, mut mises) = (&mut self.stress[..], &mut self.mises[..]);
+        let mut volumes: Vec<Vec<f64>> = Vec::new();
+        let mut from = 0;
         for block in &model.blocks {
-            let (s, m);
-            (s, stress) = stress.split_at_mut(block.len());
-            (m, mises) = mises.split_at_mut(block.len());
-            s.par_iter_mut().zip(m).enumerate().for_each(|(e, (s, m))| {
-                let (mut volume, mut sum, mut mean) = (0.0, [0.0; 6], 0.0);
+            let elements = from..from + block.len();
+            from = elements.end;
+            let (s, m) = (&mut self.stress[elements.clone()], &mut self.mises[elements.clone()]);
+            let largest = &mut self.mises_max[elements.clone()];
+            let volume = s.par_iter_mut().zip(m).zip(largest).enumerate().map(|(e, ((s, m), largest))| {
+                let (mut volume, mut sum, mut mean, mut most) = (0.0, [0.0; 6], 0.0, 0.0_f64);
                 block.stress(e, positions, &mut |point| {
                     volume += point.volume;
                     mean += point.volume * point.von_mises;
+                    most = most.max(point.von_mises);
                     sum.iter_mut().zip(point.cauchy).for_each(|(sum, x)| *sum += point.volume * x);
                 });
                 *s = sum.map(|x| (x / volume) as f32);
-                *m = (mean / volume) as f32;
+                (*m, *largest) = ((mean / volume) as f32, most as f32);
+                volume
             });
+            volumes.push(volume.collect());
+            if self.most > 0 {
+                let points = elements.start * self.most..elements.end * self.most;
+                let s = self.stress_points[points.clone()].par_chunks_mut(self.most);
+                let m = self.mises_points[points].par_chunks_mut(self.most);
+                s.zip(m).enumerate().for_each(|(e, (s, m))| {
+                    let mut at = 0;
+                    block.stress(e, positions, &mut |point| {
+                        s[at] = point.cauchy.map(|x| x as f32);
+                        m[at] = point.von_mises as f32;
+                        at += 1;
+                    });
+                });
+            }
+        }
+        let mut around: Vec<Around> = vec![Default::default(); model.reference.len()];
+        let mut element = 0;
+        for body in &model.bodies {
+            for (volumes, cells) in volumes[body.blocks.clone()].iter().zip(&body.mesh.cells) {
+                for (volume, nodes) in volumes.iter().zip(cells.nodes.chunks_exact(cells.kind.nodes())) {
+                    for &k in nodes {
+                        let (sum, stress, mises) = &mut around[body.nodes.start + k as usize];
+                        *sum += volume;
+                        *mises += volume * f64::from(self.mises[element]);
+                        let own = self.stress[element];
+                        stress.iter_mut().zip(own).for_each(|(s, x)| *s += volume * f64::from(x));
+                    }
+                    element += 1;
+                }
+            }
+        }
+        for (k, (volume, stress, mises)) in around.into_iter().enumerate().filter(|a| a.1.0 > 0.0) {
+            self.nodal_stress[k] = stress.map(|x| (x / volume) as f32);
+            self.nodal_mises[k] = (mises / volume) as f32;
         }
     }
 }
@@ -170,6 +244,11 @@ impl Observer for Frames {
         if touches {
             point_fields.push(Field { name: name::CONTACT_FORCE, components: 3, values: force });
         }
+        let around = Values::F32(bytemuck::cast_slice(&self.nodal_stress));
+        point_fields.extend([
+            Field { name: name::STRESS, components: 6, values: around },
+            Field { name: name::MISES, components: 1, values: Values::F32(&self.nodal_mises) },
+        ]);
         let mut cell_fields =
             vec![Field { name: name::BODY, components: 1, values: Values::Packed(&self.body) }];
         if let Some(rigid) = &self.rigid {
@@ -179,7 +258,16 @@ impl Observer for Frames {
         cell_fields.extend([
             Field { name: name::STRESS, components: 6, values: stress },
             Field { name: name::MISES, components: 1, values: Values::F32(&self.mises) },
+            Field { name: name::MISES_MAX, components: 1, values: Values::F32(&self.mises_max) },
         ]);
+        if self.most > 0 {
+            let stress = Values::F32(bytemuck::cast_slice(&self.stress_points));
+            let mises = Values::F32(&self.mises_points);
+            cell_fields.extend([
+                Field { name: name::STRESS_POINTS, components: 6 * self.most, values: stress },
+                Field { name: name::MISES_POINTS, components: self.most, values: mises },
+            ]);
+        }
         let path = self.series.next_path();
         let frame = Frame {
             time: look.state.time,

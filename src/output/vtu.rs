@@ -55,10 +55,15 @@ pub mod name {
     pub const BODY: &str = "body";
     /// Cell integer: 0 for elements, 1 for obstacles, 2 for the drawn part of a plane; missing without obstacles.
     pub const RIGID: &str = "rigid";
-    /// Cell tensor [Pa], Cauchy stress: XX YY ZZ XY YZ XZ.
+    /// Tensor [Pa] of cells and of points, Cauchy stress: XX YY ZZ XY YZ XZ.
     pub const STRESS: &str = "stress";
-    /// Cell scalar [Pa]: von Mises stress.
+    /// Scalar [Pa] of cells and of points: von Mises stress.
     pub const MISES: &str = "mises";
+    /// Cell scalar [Pa]: largest von Mises stress of the integration points.
+    pub const MISES_MAX: &str = "mises_max";
+    /// Cell tensors and scalars [Pa], one for each integration point.
+    pub const STRESS_POINTS: &str = "stress_points";
+    pub const MISES_POINTS: &str = "mises_points";
 }
 
 /// Why a frame could not be written or read.

@@ -3,14 +3,16 @@
 use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, foam, mass_centre, plane_body};
 use carom::material;
-use carom::math::Vec3;
+use carom::math::{Mat3, Vec3};
 use carom::mesh::place::Placement;
 use carom::mesh::{Mesh, shape};
 use carom::method::semi_explicit::{Options, SemiExplicit};
 use carom::method::verlet::StepRule;
 use carom::method::{Method, StepError};
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
+use carom::model::forces::Forces;
 use carom::model::{BodySpec, Builder, Model};
+use carom::solve::contacts::{Contact, Contacts, Inertia, Limits};
 
 fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
     mesh.place(&Placement { at: Vec3::new(x, y, z), rotation: None }).unwrap();
@@ -41,23 +43,26 @@ fn balanced(run: &Run<SemiExplicit>, start: Vec3) {
     assert!(lost < 1e-12 * mass * 100.0, "{lost}");
 }
 
-/// Reference of an independent program: rebound of the mass centre 14.39 m/s; contact takes 4.3 % of the energy, the kinetic
-/// energy of the surface layer, and half of that on a mesh twice as fine.
+/// Reference of an independent program: rebound of the mass centre 14.17, 14.39, 14.40 m/s; contact takes 8.18, 4.27 and
+/// 2.16 % of the energy on meshes each twice as fine as the one before: the kinetic energy of the surface layer.
 #[test]
 fn a_disc_leaves_the_floor_and_loses_its_surface_layer() {
     let down = Vec3::new(0.0, -20.0, 0.0);
     let mut losses = Vec::new();
-    for (core, dt) in [(8, 1e-5), (16, 5e-6)] {
+    for (core, dt, rebound, loss) in
+        [(4, 2e-5, 14.17, 0.0818), (8, 1e-5, 14.39, 0.0427), (16, 5e-6, 14.40, 0.0216)]
+    {
         let mut run = thrown_disc(core, dt, 0.0, down);
         run.until(0.012).unwrap();
         let v = mass_centre(&run.model, &run.state).1;
-        assert!((v.y - 14.39).abs() < 0.05, "{v:?}");
+        assert!((v.y - rebound).abs() < 0.05, "{core}: {v:?}");
+        let found = run.ledger.restitution / run.ledger.initial;
+        assert!((found - loss).abs() < 0.003, "{core}: {found}");
         balanced(&run, down);
         assert!(run.ledger.penetration_max < 1e-12 && run.ledger.error_max_rel() < 0.01, "{:?}", run.ledger);
         losses.push(run.ledger.restitution / run.ledger.initial);
     }
-    assert!((losses[0] - 0.043).abs() < 0.003, "{losses:?}");
-    assert!((1.8..2.2).contains(&(losses[0] / losses[1])), "{losses:?}");
+    assert!(losses.windows(2).all(|l| (1.8..2.2).contains(&(l[0] / l[1]))), "{losses:?}");
 }
 
 #[test]
@@ -121,8 +126,8 @@ fn a_sliding_block_stops_where_coulomb_stops_it() {
     };
     let from = centre(&run).0;
     let stop = v0 / (mu * gravity);
-    for k in 1..=25 {
-        run.until(0.01 * f64::from(k)).unwrap();
+    for k in 1..=250 {
+        run.until(0.001 * f64::from(k)).unwrap();
         let want = v0 - mu * gravity * run.state.time;
         assert!((centre(&run).1 - want).abs() < 0.02 * v0, "{} at {}", centre(&run).1, run.state.time);
     }
@@ -136,43 +141,101 @@ fn a_sliding_block_stops_where_coulomb_stops_it() {
     assert!((run.ledger.friction / start_energy - 1.0).abs() < 0.05 && run.ledger.error_max_rel() < 0.01);
 }
 
-/// Bars of length L without Poisson effect stay together for 2L/c and exchange their velocities; the two nodes of the surface
-/// layer lose what moved them.
+/// Bars of length L without Poisson effect stay together for 2L/c and exchange their velocities, but for what is still under
+/// way in the front of the wave when they part: dispersion makes it as wide as h^⅔. The two nodes of the surface layer lose
+/// what moved them.
 #[test]
 fn two_bars_exchange_their_velocities_after_one_round_trip() {
-    let (length, cells, speed) = (1.0, 50, 1e-3);
-    let law = material::Law::StVenantKirchhoff { young: 1.0, poisson: 0.0, density: 1.0 };
+    let (length, speed) = (1.0, 1e-3);
+    let mut errors = Vec::new();
+    for cells in [25, 50, 100] {
+        let element = length / f64::from(cells);
+        let law = material::Law::StVenantKirchhoff { young: 1.0, poisson: 0.0, density: 1.0 };
+        let mut builder = Builder::default();
+        for (name, x) in [("left", -length), ("right", 0.0)] {
+            let mesh = shape::Rectangle::new([length, element], [cells, 1]).build().unwrap();
+            plane_body(&mut builder, body(name, at(mesh, x, 0.0, 0.0), &law, 1.0));
+        }
+        let model = builder.build().unwrap();
+        let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
+        let mut run =
+            Run::with(model, method, |b, _| if b == 0 { speed * Vec3::x() } else { -speed * Vec3::x() });
+        let mut last = 0.0;
+        while run.state.time < 3.0 {
+            run.until(run.state.time + 1e-9).unwrap();
+            last = if run.ledger.contacts > 0 { run.state.time } else { last };
+        }
+        assert!((last - 2.0 * length).abs() < 2.0 * element, "{cells}: {last}");
+        let of = |b: usize| {
+            let nodes = run.model.bodies[b].nodes.clone();
+            let mass: f64 = run.model.mass[nodes.clone()].iter().sum();
+            nodes.map(|k| run.model.mass[k] * run.state.v[k].x).sum::<f64>() / mass
+        };
+        assert!((of(0) + of(1)).abs() < 1e-12 * speed, "{cells}: momentum {}", of(0) + of(1));
+        errors.push((of(1) / speed - 1.0).abs());
+        let lost = run.ledger.restitution / run.ledger.initial;
+        let layer = 0.5 / f64::from(cells);
+        assert!((lost - layer).abs() < 0.1 * layer, "{cells}: {lost} for {layer}");
+        assert!(run.ledger.error_max_rel() < 0.005, "{cells}: {}", run.ledger.error_max_rel());
+    }
+    // halving h divides the error by 2^⅔ or more
+    assert!(errors[2] < 0.02 && errors.windows(2).all(|e| e[0] / e[1] > 1.58), "{errors:?}");
+}
+
+/// On a level floor under gravity a thrown mass obeys v = v₀ − μgt to its last step, and then rests, with r = mg all the
+/// while.
+#[test]
+fn a_mass_on_a_level_floor_stops_where_coulomb_stops_it() {
+    let (g, dt, mass, start) = (9.81, 1e-3, [2.5], Vec3::new(0.3, -0.4, 0.0));
+    let inertia = Inertia::new(&mass, std::iter::empty());
+    let limits = Limits { tolerance: 1e-13, scale: 1.0, sweeps: 100, natural: None };
+    for mu in [0.0, 0.2, 0.7] {
+        let contact = Contact { mu, ..Contact::new(&[(0, 1.0)], Vec3::z()) };
+        let mut contacts = Contacts::default();
+        contacts.list.push(contact);
+        let mut v = [start];
+        for step in 1..=500 {
+            v[0] -= dt * g * Vec3::z();
+            contacts.solve(&inertia, dt, &mut v, &limits);
+            let speed = (start.norm() - mu * g * dt * f64::from(step)).max(0.0);
+            assert!((v[0] - speed * start.normalize()).norm() < 1e-12, "{mu} {step}: {:?}", v[0]);
+            assert!((contacts.list[0].force.z - mass[0] * g).abs() < 1e-12 * mass[0] * g);
+        }
+    }
+}
+
+/// A box of distorted elements under a homogeneous deformation: inner nodes are in balance, and what is left on the boundary
+/// is the traction P N, so that `Σ f ⊗ X = P V` for the box.
+#[test]
+fn the_boundary_of_a_patch_pulls_with_the_stress_of_its_law() {
+    let mut mesh = shape::Box::new([1.0, 1.0, 1.0], [3; 3]).build().unwrap();
+    let inner = |p: &Vec3| p.iter().all(|c| *c > 0.1 && *c < 0.9);
+    for (i, p) in mesh.nodes.iter_mut().enumerate() {
+        if inner(p) {
+            let wave = |k: usize| 0.06 * ((7 * i + 3 * k) as f64).sin();
+            *p += Vec3::new(wave(0), wave(1), wave(2));
+        }
+    }
+    let shear = 2.0;
     let mut builder = Builder::default();
-    for (name, x) in [("left", -length), ("right", 0.0)] {
-        let mesh = shape::Rectangle::new([length, 0.02], [cells, 1]).build().unwrap();
-        plane_body(&mut builder, body(name, at(mesh, x, 0.0, 0.0), &law, 1.0));
-    }
+    builder.body(body("box", mesh, &material::Law::BlatzKo { shear, density: 1.0 }, 1.0));
     let model = builder.build().unwrap();
-    let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
-    let mut run =
-        Run::with(model, method, |b, _| if b == 0 { speed * Vec3::x() } else { -speed * Vec3::x() });
-    let mut last = 0.0;
-    while run.state.time < 3.0 {
-        run.until(run.state.time + 1e-9).unwrap();
-        last = if run.ledger.contacts > 0 { run.state.time } else { last };
+    let f = Mat3::new(1.1, 0.2, -0.1, 0.05, 0.8, 0.15, -0.2, 0.1, 1.2);
+    let mut state = model.rest();
+    state.x.iter_mut().for_each(|x| *x = f * *x);
+    let mut forces = Forces::new(&model);
+    forces.evaluate(&model, &state.x, &mut state.material, false);
+    // P = G F⁻ᵀ(J − C⁻¹)
+    let inverse = f.try_inverse().unwrap();
+    let stress =
+        shear * inverse.transpose() * (f.determinant() * Mat3::identity() - inverse * inverse.transpose());
+    let mut sum = Mat3::zeros();
+    for (k, x) in model.reference.iter().enumerate() {
+        let pull = forces.at(k);
+        sum += pull * x.transpose();
+        assert!(!inner(x) || pull.norm() < 1e-12, "{x:?} {pull:?}");
     }
-    let element = length / f64::from(cells);
-    assert!((last - 2.0 * length).abs() < 2.0 * element, "{last}");
-    let of = |b: usize| {
-        let nodes = run.model.bodies[b].nodes.clone();
-        let mass: f64 = run.model.mass[nodes.clone()].iter().sum();
-        nodes.map(|k| run.model.mass[k] * run.state.v[k].x).sum::<f64>() / mass
-    };
-    assert!(
-        (of(0) + speed).abs() < 0.03 * speed && (of(1) - speed).abs() < 0.03 * speed,
-        "{} {}",
-        of(0),
-        of(1)
-    );
-    let lost = run.ledger.restitution / run.ledger.initial;
-    let layer = 0.5 / f64::from(cells);
-    assert!((lost - layer).abs() < 0.1 * layer, "{lost} for {layer}");
-    assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+    assert!((sum - stress).norm() < 1e-12, "{sum} {stress}");
 }
 
 /// A free bar of equal elements has the highest frequency 2c/h, so steps up to h/c are stable: just below it the energy stays,
@@ -196,9 +259,14 @@ fn steps_just_below_the_limit_are_stable_and_just_above_are_not() {
         let method = SemiExplicit::new(&model, StepRule::Fixed(dt), Options::default());
         Run::with(model, method, |_, x| 1e-6 * (40.0 * x.x).sin() * Vec3::x())
     };
+    // K + U of the step in the middle is at most 1/(1 − (ωΔt/2)²) of what the scheme conserves
+    let most = 1.0 / (1.0 - 0.95 * 0.95);
     let mut run = thrown(0.95 * h);
-    run.until(20_000.0 * h).unwrap();
-    assert!(run.ledger.total() < 3.0 * run.ledger.initial, "{} {}", run.ledger.total(), run.ledger.initial);
+    while run.state.step < 100_000 {
+        run.until(run.state.time + 900.0 * h).unwrap();
+        let (total, first) = (run.ledger.total(), run.ledger.initial);
+        assert!(total < most * first, "{total} {first} after {} steps", run.state.step);
+    }
     let error = thrown(1.05 * h).until(1000.0 * h).unwrap_err();
     let StepError::TooLong { stable, .. } = error else { panic!("{error}") };
     assert!(stable <= h * (1.0 + 1e-12) && stable > 0.9 * h, "{stable}");

@@ -28,14 +28,17 @@ fn thrown(gap: f64, friction: f64) -> Thrown<SemiExplicit> {
     // momentum that is there is what the plate gave
     let (mass, v) = mass_centre(&run.model, &run.state);
     let given = mass * (v - Vec3::new(0.0, -20.0, -10.0));
-    assert!((given - run.ledger.impulse).norm() < 1e-11 * mass * 20.0);
+    assert!((given - run.ledger.impulse).norm() < 1e-12 * mass * 20.0);
     run
 }
 
+/// What is not known is not a number.
 struct Expected {
+    /// E/E₀ at 10, 20 … 50 ms.
     energy: [f64; 5],
-    /// At 8.5, 30.5 and 41.5 ms [MPa].
+    /// At 8.5, 30.5 and 41.5 ms, and the largest of all [MPa].
     mises: [f64; 3],
+    peak: f64,
     velocity: [f64; 2],
     ratio: f64,
 }
@@ -44,7 +47,7 @@ fn check(run: &Thrown<SemiExplicit>, e: &Expected) {
     let mut said = String::new();
     let mut good = true;
     let mut gate = |what: String, found: f64, want: f64, tolerance: f64| {
-        good &= (found - want).abs() <= tolerance;
+        good &= want.is_nan() || (found - want).abs() <= tolerance;
         said += &format!("{what}: {found:.4} for {want}\n");
     };
     for (k, &share) in e.energy.iter().enumerate() {
@@ -53,13 +56,14 @@ fn check(run: &Thrown<SemiExplicit>, e: &Expected) {
     for (time, mises) in [0.0085, 0.0305, 0.0415].into_iter().zip(e.mises) {
         gate(format!("von Mises at {time}"), run.at(time).unwrap().mises / 1e6, mises, 0.08 * mises);
     }
+    gate("largest von Mises".into(), run.mises_between(0.0, 1.0) / 1e6, e.peak, 0.08 * e.peak);
     let v = mass_centre(&run.model, &run.state).1;
     gate("vy".into(), v.y, e.velocity[0], 0.02 * e.velocity[0].abs());
     gate("vz".into(), v.z, e.velocity[1], 0.02 * e.velocity[1].abs());
     let j = (0..25).map(|b| run.method.impulse_between(b, 25)).sum::<Vec3>();
     gate("ratio".into(), j.x.hypot(j.z) / j.y, e.ratio, 0.02 * e.ratio + 1e-12);
     let most = run.samples.iter().fold(0.0, |m: f64, s| m.max(s.kinetic + s.strain)) / run.ledger.initial;
-    gate("energy above the first".into(), most.max(1.0), 1.0, 1e-3);
+    gate("energy above the first".into(), most.max(1.0), 1.0, 1e-12);
     gate("books".into(), run.ledger.error_max_rel(), 0.0, 0.01);
     gate("penetration".into(), run.ledger.penetration_max, 0.0, 1e-3);
     assert!(good, "\n{said}");
@@ -69,7 +73,8 @@ fn check(run: &Thrown<SemiExplicit>, e: &Expected) {
 fn cubes_without_friction_bounce_as_the_reference_does() {
     let run = thrown(0.1, 0.0);
     let energy = [0.859, 0.725, 0.659, 0.590, 0.595];
-    check(&run, &Expected { energy, mises: [2.31, 3.53, 2.86], velocity: [8.51, -10.0], ratio: 0.0 });
+    let mises = [2.31, 3.53, 2.86];
+    check(&run, &Expected { energy, mises, peak: 7.98, velocity: [8.51, -10.0], ratio: 0.0 });
     assert!((mass_centre(&run.model, &run.state).1.z + 10.0).abs() < 1e-12);
 }
 
@@ -77,17 +82,18 @@ fn cubes_without_friction_bounce_as_the_reference_does() {
 fn cubes_with_friction_bounce_as_the_reference_does() {
     let run = thrown(0.1, 0.5);
     let energy = [0.820, 0.638, 0.545, 0.457, 0.453];
-    check(&run, &Expected { energy, mises: [5.93, 7.56, 2.56], velocity: [7.33, -7.66], ratio: 0.0855 });
+    let mises = [5.93, 7.56, 2.56];
+    check(&run, &Expected { energy, mises, peak: 9.77, velocity: [7.33, -7.66], ratio: 0.0855 });
 }
 
 #[test]
 fn cubes_that_touch_from_the_start_keep_most_of_their_energy() {
     let run = thrown(0.0, 0.0);
     let energy = [0.975, 0.977, 0.974, 0.975, 0.974];
-    check(&run, &Expected { energy, mises: [5.90, 1.50, 1.56], velocity: [18.43, -10.0], ratio: 0.0 });
+    let mises = [5.90, 1.50, 1.56];
+    check(&run, &Expected { energy, mises, peak: f64::NAN, velocity: [18.43, -10.0], ratio: 0.0 });
     let run = thrown(0.0, 0.5);
-    assert!((run.energy_at(0.05) - 0.956).abs() < 0.03);
-    let (_, v) = mass_centre(&run.model, &run.state);
-    assert!((v.y - 18.06).abs() < 0.4 && (v.z + 6.74).abs() < 0.14, "{v:?}");
-    assert!((run.at(0.0085).unwrap().mises / 9.03e6 - 1.0).abs() < 0.08);
+    let energy = [f64::NAN, f64::NAN, f64::NAN, f64::NAN, 0.956];
+    let mises = [9.03, 2.29, 1.72];
+    check(&run, &Expected { energy, mises, peak: 9.47, velocity: [18.06, -6.74], ratio: 0.0856 });
 }

@@ -8,16 +8,24 @@
 //! | `free_bar` | waves in one bar |
 //! | `impacts` | method `dcr` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
+//! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
+//! | `watch` | what a case looks at beside the history |
+//! | `sheet` | tables, drawn |
 //! | `report` | the page with plots and pictures of all that was run |
 
 mod assembly;
 mod bars;
 mod blocks;
+mod cubes;
+mod cylinders;
 mod free_bar;
 mod impacts;
 mod pebble;
 pub mod report;
-mod thrown;
+mod resting;
+mod scaling;
+mod sheet;
+mod watch;
 
 use crate::deck::{self, DeckErrors, Input};
 use crate::look::draw::Drawing;
@@ -32,8 +40,10 @@ use crate::run::{Balance, Observer, Run, RunError};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use watch::{Seen, Watch, Watcher};
 
 /// How measured and expected compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -96,18 +106,24 @@ pub struct Published {
 }
 
 /// One run of a case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Part {
     /// Its folder; none if it is the only one.
     pub name: String,
     pub deck: String,
     /// Its step may turn out to be too long: that is what it shows.
     pub too_long: bool,
+    /// Looks at it beside the history.
+    watch: Option<Watch>,
 }
 
 impl Part {
     fn new(name: impl Into<String>, deck: String) -> Part {
-        Part { name: name.into(), deck, too_long: false }
+        Part { name: name.into(), deck, too_long: false, watch: None }
+    }
+
+    fn watched(name: impl Into<String>, deck: String, watch: Watch) -> Part {
+        Part { watch: Some(watch), ..Part::new(name, deck) }
     }
 
     fn only(deck: String) -> Vec<Part> {
@@ -131,12 +147,22 @@ pub struct Outcome {
     pub too_long: Option<f64>,
     /// The size for a quick look.
     pub quick: bool,
+    /// What the part's own look has seen.
+    seen: Seen,
 }
 
 impl Outcome {
-    /// A column of the history; all not-a-number if there is none, which no check passes.
+    /// A column of the history, or of what the part was watched for; all not-a-number if there is none, which no check
+    /// passes.
     pub fn column(&self, name: &str) -> Vec<f64> {
-        self.history.column(name).map_or(vec![f64::NAN], <[f64]>::to_vec)
+        let found = self.history.column(name).or(self.seen.column(name));
+        found.map_or(vec![f64::NAN], <[f64]>::to_vec)
+    }
+
+    /// Wall time of the steps, looks left out [s].
+    fn step_seconds(&self) -> f64 {
+        let p = &self.summary.phase_seconds;
+        p.force + p.search + p.response + p.solve
     }
 
     /// The last value of a column.
@@ -192,7 +218,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 19] = [
+pub const CASES: [Published; 22] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -209,9 +235,12 @@ pub const CASES: [Published; 19] = [
     blocks::SPINNING_BLOCK,
     pebble::PEBBLE,
     assembly::BLOCK_ASSEMBLY,
-    thrown::TEN_CYLINDERS,
-    thrown::CUBES_25,
-    thrown::BLOCK_STACK,
+    cylinders::TEN_CYLINDERS,
+    cylinders::TABLE_1,
+    cubes::CUBES_25,
+    scaling::CUBES_SCALING,
+    resting::THROWN_DISC,
+    resting::BLOCK_STACK,
 ];
 
 /// The case of that name.
@@ -280,6 +309,12 @@ impl Published {
         let (end, rows) = (loaded.case.end, loaded.spec.output.history);
         let history = History::create(folder, &loaded.case.probes, end, rows).map_err(output)?;
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(history)];
+        let mut seen = None;
+        if let Some(watch) = part.watch {
+            let watcher = Watcher::new(watch, end, rows);
+            seen = Some(watcher.seen.clone());
+            observers.push(Box::new(watcher));
+        }
         if pictures {
             let text = loaded.resolved(folder).map_err(output)?;
             replace_file(&folder.join("deck.toml"), text.as_bytes()).map_err(output)?;
@@ -303,7 +338,10 @@ impl Published {
         }
         let history = Table::read(&folder.join("history.csv"), false).map_err(output)?;
         let (ledger, balance, name) = (run.ledger, run.balance, part.name.clone());
-        Ok(Outcome { name, history, ledger, balance, summary, kicks, surface_nodes, too_long, quick })
+        let seen = seen.map_or(Seen::default(), |s| {
+            std::mem::take(&mut *s.lock().unwrap_or_else(PoisonError::into_inner))
+        });
+        Ok(Outcome { name, history, ledger, balance, summary, kicks, surface_nodes, too_long, quick, seen })
     }
 }
 

@@ -36,6 +36,20 @@ fn residual(w: &Mat3, b: &Vec3, mu: f64, r: &Vec3) -> f64 {
     natural_map(r, &(w * r + b), mu, scale) / r.norm().max(b.norm() / scale)
 }
 
+/// Where projections lead in the end: begun again from where they stop, a few moves at a time, until nothing moves.
+fn settled(w: &Mat3, b: &Vec3, mu: f64, start: Vec3) -> Vec3 {
+    let mut r = start;
+    for _ in 0..5000 {
+        let next = uzawa(w, b, mu, &r).r;
+        let moved = (next - r).norm();
+        r = next;
+        if moved <= 1e-15 * r.norm() {
+            break;
+        }
+    }
+    r
+}
+
 #[test]
 fn for_isotropic_blocks_the_closed_form_is_the_exact_answer_and_the_limit_of_projections() {
     let mut dice = Dice(1);
@@ -47,10 +61,10 @@ fn for_isotropic_blocks_the_closed_form_is_the_exact_answer_and_the_limit_of_pro
         let tolerance = 1e-12 * b.norm() / w;
         assert!(residual(&block, &b, mu, &r) < 1e-14);
         assert!((exact(&block, &b, mu) - r).norm() <= tolerance, "{b:?} {mu}");
-        // Uzawa stops when it moves by 1e-10 of the force, contracting by half at worst here
-        let limit = uzawa(&block, &b, mu, &Vec3::zeros());
-        assert!(limit.converged && (limit.r - r).norm() <= 1e-9 * b.norm() / w, "{b:?} {mu}");
-        assert!(limit.iterations <= 60);
+        let first = uzawa(&block, &b, mu, &Vec3::zeros());
+        assert!(first.converged && first.iterations <= 60);
+        let limit = settled(&block, &b, mu, first.r);
+        assert!((limit - r).norm() <= tolerance, "{b:?} {mu}");
     }
 }
 
@@ -112,7 +126,7 @@ fn in_the_plane_the_exact_solver_finds_what_trying_both_ways_finds() {
 #[test]
 fn projections_converge_for_moderate_conditions_from_anywhere() {
     let mut dice = Dice(4);
-    let (mut tried, mut converged) = (0, 0);
+    let (mut tried, mut converged, mut elsewhere) = (0, 0, 0);
     for i in 0..4800 {
         let mu = FRICTION[i % 4];
         let condition = [1.0, 10.0, 100.0][i / 4 % 3];
@@ -123,13 +137,18 @@ fn projections_converge_for_moderate_conditions_from_anywhere() {
         if cold.converged {
             assert!(residual(&w, &b, mu, &cold.r) <= 1e-7);
             let warm = uzawa(&w, &b, mu, &(cold.r + 0.1 * dice.vector()));
-            assert!(!warm.converged || residual(&w, &b, mu, &warm.r) <= 1e-7);
-            // with much friction a coupled block may have several answers
-            let apart = (warm.r - cold.r).norm();
-            assert!(!warm.converged || mu > 0.2 || apart <= 1e-5 * cold.r.norm().max(1.0), "{apart:e}");
+            if !warm.converged {
+                continue;
+            }
+            let (cold, warm) = (settled(&w, &b, mu, cold.r), settled(&w, &b, mu, warm.r));
+            let left = [cold, warm].map(|r| residual(&w, &b, mu, &r));
+            assert!(left[0].max(left[1]) <= 1e-12, "{left:?}");
+            elsewhere += i32::from((warm - cold).norm() > 1e-9 * cold.norm().max(1.0));
         }
     }
     assert!(f64::from(converged) >= 0.995 * f64::from(tried), "{converged} of {tried}");
+    // a block that couples its directions strongly may have several answers: one in thousands has
+    assert!(elsewhere <= 5, "{elsewhere} of {tried} lead elsewhere");
 }
 
 #[test]
