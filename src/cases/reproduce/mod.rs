@@ -36,7 +36,7 @@ use crate::output::frames::Frames;
 use crate::output::history::History;
 use crate::output::replace_file;
 use crate::output::summary::{Status, Summary, Wall};
-use crate::run::{Balance, Observer, Run, RunError};
+use crate::run::{Balance, Observer, Run, RunError, pool};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -113,13 +113,15 @@ pub struct Part {
     pub deck: String,
     /// Its step may turn out to be too long: that is what it shows.
     pub too_long: bool,
+    /// Threads, where times are compared; those of the caller unless given.
+    pub threads: Option<usize>,
     /// Looks at it beside the history.
     watch: Option<Watch>,
 }
 
 impl Part {
     fn new(name: impl Into<String>, deck: String) -> Part {
-        Part { name: name.into(), deck, too_long: false, watch: None }
+        Part { name: name.into(), deck, too_long: false, threads: None, watch: None }
     }
 
     fn watched(name: impl Into<String>, deck: String, watch: Watch) -> Part {
@@ -278,7 +280,11 @@ impl Published {
         let begin = Instant::now();
         let mut outcomes = Vec::new();
         for part in self.parts(quick) {
-            outcomes.push(self.run_part(&part, quick, pictures, folder, stop)?);
+            let run = || self.run_part(&part, quick, pictures, folder, stop);
+            outcomes.push(match part.threads.map(pool) {
+                Some(pool) => pool.map_err(output)?.install(run)?,
+                None => run()?,
+            });
             if stop.load(Ordering::Relaxed) {
                 return Ok(Done::default());
             }
