@@ -267,8 +267,8 @@ impl Contacts {
         for (to, &node) in shared[order.still..].iter().zip(&order.nodes[order.still..]) {
             to.set(&v[node as usize]);
         }
-        islands.clear();
-        islands.extend(order.islands.iter().cloned().map(Island::new));
+        islands.resize_with(order.islands.len(), Island::default);
+        islands.iter_mut().zip(&order.islands).for_each(|(island, extent)| island.begin(extent));
         let arranged = Instant::now();
         let threads = rayon::current_num_threads() > 1;
         let ask = Ask { list, order, inertia, dt, free: v, v: shared, limits, threads, typical: *typical };

@@ -5,8 +5,9 @@
 //! | `pile` | more than 10 000 contacts      |
 //! | `heap` | an eighth of that              |
 //!
-//! A run with one thread and one with as many as asked for take turns of a few steps, so that whatever else the machine
-//! does meets both; in the end both must have the same bits. The first turn, which has nothing to begin with, is left out.
+//! A run with one thread and one with as many as asked for take turns of a few steps; times are those of the fastest turn, so
+//! that whatever else the machine does is left out. In the end both must have the same bits. The first turn, which has
+//! nothing to begin with, does not count.
 
 use super::Measurement;
 use crate::cases::bipotential::{CaseError, Thrown, pile};
@@ -16,6 +17,7 @@ use crate::method::semi_explicit::{Options, SemiExplicit};
 use crate::method::verlet::StepRule;
 use crate::model::ledger::Phases;
 use crate::run::pool;
+use crate::solve::contacts::{Report, Seconds};
 use rayon::ThreadPool;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -24,24 +26,52 @@ use std::time::Instant;
 const PILES: [(&str, u32, u32); 2] = [("pile", 9, 9), ("heap", 4, 6)];
 /// Largest error of the forces of contact.
 const NATURAL: f64 = 1e-6;
-/// Steps of a turn, and turns that are measured.
+/// Steps of a turn, turns that are measured, and their steps.
 const TURN: u32 = 10;
-const TURNS: u32 = 6;
-const STEPS: u32 = TURN * TURNS;
+const TURNS: u32 = 10;
+const STEPS: f64 = (TURN * TURNS) as f64;
 
 pub fn cases() -> impl Iterator<Item = &'static str> {
     PILES.iter().map(|p| p.0)
 }
 
-/// One of the two runs, and what its steps took.
-struct Side {
-    pool: ThreadPool,
-    run: Thrown<SemiExplicit>,
-    /// Wall time of the steps, of arranging contacts and of sweeping over them [s].
+/// Wall time of a step, and of its parts [s].
+#[derive(Clone, Copy)]
+struct Times {
     step: f64,
     arrange: f64,
     sweep: f64,
-    phases: Phases,
+    force: f64,
+    search: f64,
+    list: f64,
+    nodes: f64,
+}
+
+impl Times {
+    fn each(&self, other: &Times, with: impl Fn(f64, f64) -> f64) -> Times {
+        Times {
+            step: with(self.step, other.step),
+            arrange: with(self.arrange, other.arrange),
+            sweep: with(self.sweep, other.sweep),
+            force: with(self.force, other.force),
+            search: with(self.search, other.search),
+            list: with(self.list, other.list),
+            nodes: with(self.nodes, other.nodes),
+        }
+    }
+
+    fn solver(&self) -> f64 {
+        self.arrange + self.sweep
+    }
+}
+
+/// One of the two runs.
+struct Side {
+    pool: ThreadPool,
+    run: Thrown<SemiExplicit>,
+    wall: f64,
+    /// Of the fastest turn of each part, a step.
+    best: Option<Times>,
 }
 
 impl Side {
@@ -53,29 +83,32 @@ impl Side {
             let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.8 }, options);
             Thrown::new(model, method, Vec3::zeros())
         });
-        Some(Side { pool, run: run.ok()?, step: 0.0, arrange: 0.0, sweep: 0.0, phases: Phases::default() })
+        Some(Side { pool, run: run.ok()?, wall: 0.0, best: None })
     }
 
-    fn step(&mut self) -> Result<(), CaseError> {
-        let Side { pool, run, .. } = self;
-        let (seconds, phases) = (run.method.seconds(), run.ledger.phases);
-        let begin = Instant::now();
-        let never = AtomicBool::new(false);
-        let until = run.state.time + 0.5 * run.method.next_step();
-        pool.install(|| run.method.advance(&run.model, &mut run.state, until, &mut run.ledger, &never))?;
-        let (now, after) = (run.method.seconds(), run.ledger.phases);
-        self.step += begin.elapsed().as_secs_f64();
-        self.arrange += now.arrange - seconds.arrange;
-        self.sweep += now.sweep - seconds.sweep;
-        self.phases.force += after.force - phases.force;
-        self.phases.search += after.search - phases.search;
-        self.phases.response += after.response - phases.response;
-        self.phases.solve += after.solve - phases.solve;
+    /// Wall time so far.
+    fn clock(&self) -> Times {
+        let Phases { force, search, response, solve } = self.run.ledger.phases;
+        let Seconds { arrange, sweep } = self.run.method.seconds();
+        let list = response - arrange - sweep;
+        Times { step: self.wall, arrange, sweep, force, search, list, nodes: solve }
+    }
+
+    /// Some steps; looks at the report of each.
+    fn turn(&mut self, mut look: impl FnMut(&Report)) -> Result<(), CaseError> {
+        let before = self.clock();
+        for _ in 0..TURN {
+            let Side { pool, run, wall, .. } = self;
+            let begin = Instant::now();
+            let never = AtomicBool::new(false);
+            let until = run.state.time + 0.5 * run.method.next_step();
+            pool.install(|| run.method.advance(&run.model, &mut run.state, until, &mut run.ledger, &never))?;
+            *wall += begin.elapsed().as_secs_f64();
+            look(&run.method.report());
+        }
+        let took = self.clock().each(&before, |now, before| (now - before) / f64::from(TURN));
+        self.best = Some(self.best.map_or(took, |best| best.each(&took, f64::min)));
         Ok(())
-    }
-
-    fn forget(&mut self) {
-        (self.step, self.arrange, self.sweep, self.phases) = (0.0, 0.0, 0.0, Phases::default());
     }
 }
 
@@ -88,31 +121,25 @@ pub fn measure(case: &str, threads: usize) -> Vec<Measurement> {
     let (mut most, mut unfinished, mut worst, mut updates) = (0, 0.0, 0.0, 0.0);
     let mut contacts = usize::MAX;
     for turn in 0..=TURNS {
-        for _ in 0..TURN {
-            if own.step().is_err() {
-                return Vec::new();
+        let ended = own.turn(|report| {
+            if turn > 0 {
+                let sweeps = [f64::from(report.sweeps), report.sweeps_mean, report.sweeps_island];
+                means.iter_mut().zip(sweeps).for_each(|(mean, s)| *mean += s / STEPS);
+                updates += report.sweeps_mean * report.contacts as f64 / STEPS;
+                (most, contacts) = (report.sweeps.max(most), report.contacts.min(contacts));
+                unfinished += f64::from(u8::from(report.unfinished > 0));
+                worst = f64::max(worst, report.natural);
             }
-            if turn == 0 {
-                continue;
-            }
-            let report = own.run.method.report();
-            let sweeps = [f64::from(report.sweeps), report.sweeps_mean, report.sweeps_island];
-            means.iter_mut().zip(sweeps).for_each(|(mean, s)| *mean += s / f64::from(STEPS));
-            updates += report.sweeps_mean * report.contacts as f64;
-            (most, contacts) = (report.sweeps.max(most), report.contacts.min(contacts));
-            unfinished += f64::from(u8::from(report.unfinished > 0));
-            worst = f64::max(worst, report.natural);
-        }
-        if let Some(one) = &mut one
-            && (0..TURN).any(|_| one.step().is_err())
-        {
+        });
+        if ended.is_err() || one.as_mut().is_some_and(|one| one.turn(|_| ()).is_err()) {
             return Vec::new();
         }
         if turn == 0 {
-            own.forget();
-            one.iter_mut().for_each(Side::forget);
+            own.best = None;
+            one.iter_mut().for_each(|one| one.best = None);
         }
     }
+    let Some(best) = own.best else { return Vec::new() };
     let mut figures = Vec::new();
     let mut add = |what: &str, value: f64, unit: &'static str| {
         let name = format!("{case}/{what}");
@@ -125,29 +152,21 @@ pub fn measure(case: &str, threads: usize) -> Vec<Measurement> {
     add("sweeps/island", means[2], "sweeps a step: of the mean island");
     add("unfinished", unfinished, "steps left at the limit of sweeps");
     add("error", 1e6 * worst, "e-6, the worst natural-map error of a step");
-    add("sweep", 1e9 * own.sweep / updates, "ns per contact and sweep");
-    let per_step = |seconds: f64| 1e3 * seconds / f64::from(STEPS);
-    let Phases { force, search, response, solve } = own.phases;
-    let rest = response - own.arrange - own.sweep;
-    add("solver", per_step(own.arrange + own.sweep), "ms a step to solve the contacts");
-    add(
-        "solver/arrange",
-        per_step(own.arrange),
-        "ms a step of that before the first sweep and after the last",
-    );
-    add("step", per_step(own.step), "ms a step");
-    add("step/force", per_step(force), "ms a step in element forces");
-    add("step/search", per_step(search), "ms a step to find contacts");
-    add("step/list", per_step(rest), "ms a step to list and book contacts");
-    add("step/nodes", per_step(solve), "ms a step to move the nodes and keep the books");
-    if let Some(one) = &one {
-        add(
-            "solver/ratio",
-            (one.arrange + one.sweep) / (own.arrange + own.sweep),
-            "times as fast as one thread",
-        );
-        add("sweep/ratio", one.sweep / own.sweep, "times as fast as one thread");
-        add("step/ratio", one.step / own.step, "times as fast as one thread");
+    add("sweep", 1e9 * best.sweep / updates, "ns per contact and sweep");
+    add("solver", 1e3 * best.solver(), "ms a step to solve the contacts");
+    add("solver/arrange", 1e3 * best.arrange, "ms a step of that to arrange them");
+    add("step", 1e3 * best.step, "ms a step");
+    add("step/force", 1e3 * best.force, "ms a step in element forces");
+    add("step/search", 1e3 * best.search, "ms a step to find contacts");
+    add("step/list", 1e3 * best.list, "ms a step to list and book contacts");
+    add("step/nodes", 1e3 * best.nodes, "ms a step to move the nodes and keep the books");
+    if let Some((one, alone)) = one.as_ref().and_then(|one| one.best.map(|best| (one, best))) {
+        let faster = "times as fast as one thread";
+        add("solver/ratio", alone.solver() / best.solver(), faster);
+        add("step/ratio", alone.step / best.step, faster);
+        add("step/ratio/force", alone.force / best.force, faster);
+        add("step/ratio/search", alone.search / best.search, faster);
+        add("step/ratio/list", alone.list / best.list, faster);
         let same = one.run.state == own.run.state && one.run.ledger == own.run.ledger;
         add("same-bits", f64::from(u8::from(same)), "(1: as with one thread)");
     }

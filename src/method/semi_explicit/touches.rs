@@ -113,8 +113,9 @@ pub struct Touches {
     records: Vec<VertexFace>,
     /// Those among them that become contacts.
     chosen: Vec<u32>,
-    /// Do edges near edges count? See `edges_count`.
+    /// Do edges near edges count? See `edges_count`; and say something new?
     edges: Vec<bool>,
+    needed: Vec<bool>,
     pub contacts: Contacts,
     touches: Vec<Touch>,
     kept: Vec<Kept>,
@@ -167,6 +168,7 @@ impl Touches {
             records: Vec::new(),
             chosen: Vec::new(),
             edges: Vec::new(),
+            needed: Vec::new(),
             contacts: Contacts::default(),
             touches: Vec::new(),
             kept: Vec::new(),
@@ -420,17 +422,16 @@ impl Touches {
         chosen
             .map(|&i| self.on_face(&self.records[i as usize], v, dt))
             .unzip_into_vecs(&mut list, &mut touches);
+        let mut needed = std::mem::take(&mut self.needed);
         let edges = self.search.edge_edge();
-        let needed: Vec<&EdgeEdge> = edges
-            .par_iter()
-            .zip(&self.edges)
-            .with_min_len(STRETCH)
-            .filter_map(|(e, &counts)| (counts && self.edges_needed(e, &touches)).then_some(e))
-            .collect();
-        for (contact, touch) in needed.into_iter().map(|e| self.on_edge(e, v, dt)) {
+        let counted = edges.par_iter().zip(&self.edges).with_min_len(STRETCH);
+        counted.map(|(e, &counts)| counts && self.edges_needed(e, &touches)).collect_into_vec(&mut needed);
+        for (edges, _) in edges.iter().zip(&needed).filter(|(_, needed)| **needed) {
+            let (contact, touch) = self.on_edge(edges, v, dt);
             list.push(contact);
             touches.push(touch);
         }
+        self.needed = needed;
         let finish = |(contact, touch): (&mut Contact, &Touch)| {
             let law = model.contact.law(touch.bodies[0], touch.bodies[1]);
             contact.mu = law.friction;

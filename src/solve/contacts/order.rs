@@ -47,6 +47,7 @@ pub(super) struct Order {
     taken: Vec<(u128, u32)>,
     island_of: Vec<u32>,
     next: Vec<u32>,
+    next_of_colour: Vec<u32>,
     scratch: Vec<u32>,
     /// What the order was found for: nodes of contacts and those that cannot move.
     known: Vec<([u32; POINTS], u8)>,
@@ -149,23 +150,22 @@ impl Order {
 
     /// By colour, then by island, each time keeping the order there was.
     fn sort_contacts(&mut self) {
-        let Order { seats, contacts, colours, islands, next, scratch, .. } = self;
-        let sizes = std::mem::take(next);
+        let Order { seats, contacts, colours, islands, next, next_of_colour, scratch, .. } = self;
+        next_of_colour.clear();
         for seat in seats.iter() {
-            if next.len() <= seat.colour as usize {
-                next.resize(seat.colour as usize + 1, 0);
+            if next_of_colour.len() <= seat.colour as usize {
+                next_of_colour.resize(seat.colour as usize + 1, 0);
             }
-            next[seat.colour as usize] += 1;
+            next_of_colour[seat.colour as usize] += 1;
         }
-        begin_of_each(next);
+        begin_of_each(next_of_colour);
         scratch.clear();
         scratch.resize(seats.len(), NONE);
         for (i, seat) in seats.iter().enumerate() {
-            let to = &mut next[seat.colour as usize];
+            let to = &mut next_of_colour[seat.colour as usize];
             scratch[*to as usize] = i as u32;
             *to += 1;
         }
-        *next = sizes;
         let count = begin_of_each(next);
         contacts.clear();
         contacts.resize(count, NONE);

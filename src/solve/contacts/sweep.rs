@@ -78,11 +78,14 @@ pub(super) struct Island {
     pub change: f64,
     pub finished: bool,
     pub errors: Errors,
+    blocks: Vec<Block>,
 }
 
 impl Island {
-    pub fn new(extent: Extent) -> Island {
-        Island { extent, ..Island::default() }
+    /// Takes up what belongs to it now.
+    pub fn begin(&mut self, extent: &Extent) {
+        let blocks = std::mem::take(&mut self.blocks);
+        *self = Island { extent: extent.clone(), blocks, ..Island::default() };
     }
 }
 
@@ -282,8 +285,8 @@ impl Ask<'_> {
     /// Sweeps over one island until it is done.
     fn island(&self, island: &mut Island, rows: &mut [Row]) {
         let limit = self.limits.tolerance * self.limits.scale;
-        let blocks = &self.begin(&island.extent, rows)[..];
-        let extent = &island.extent;
+        self.begin(island, rows);
+        let (extent, blocks) = (&island.extent, &island.blocks[..]);
         self.by_colour(extent, rows, |row| {
             if row.r != Vec3::zeros() {
                 row.apply(&row.r, blocks, self.v);
@@ -304,9 +307,10 @@ impl Ask<'_> {
         }
     }
 
-    /// Takes up rows and velocities of an island; returns its blocks.
-    fn begin(&self, extent: &Extent, rows: &mut [Row]) -> Vec<Block> {
+    /// Takes up rows, blocks and velocities of an island.
+    fn begin(&self, island: &mut Island, rows: &mut [Row]) {
         let Ask { list, order, inertia, dt, .. } = *self;
+        let Island { extent, blocks, .. } = island;
         let from = &order.contacts[extent.rows.clone()];
         let fill = |(row, &from): (&mut Row, &u32)| {
             *row = Row::new(&list[from as usize], &order.place, inertia, dt);
@@ -319,12 +323,11 @@ impl Ask<'_> {
             rows.iter_mut().zip(from).for_each(fill);
             extent.nodes.clone().for_each(take);
         }
-        let mut blocks = Vec::new();
+        blocks.clear();
         for (row, &from) in rows.iter_mut().zip(from).filter(|(row, _)| row.block == COUPLED) {
             row.block = blocks.len() as u32;
             blocks.push(Block::new(&list[from as usize], &row.frame, inertia, dt));
         }
-        blocks
     }
 
     /// Are these errors small enough?
@@ -353,20 +356,19 @@ impl Ask<'_> {
         largest
     }
 
-    /// Sums over stretches, added in their order.
+    /// Sums over halves of halves, the same whoever adds them.
     fn errors(&self, rows: &[Row], blocks: &[Block]) -> Errors {
-        let stretch = |rows: &[Row]| {
-            let mut sum = Errors::default();
-            rows.iter().for_each(|row| sum.add(&row.errors(blocks, self.v)));
-            sum
-        };
         let mut sum = Errors::default();
-        if self.threads && rows.len() >= 2 * STRETCH {
-            let parts: Vec<Errors> = rows.par_chunks(STRETCH).map(stretch).collect();
-            parts.iter().for_each(|part| sum.add(part));
-        } else {
-            rows.chunks(STRETCH).for_each(|rows| sum.add(&stretch(rows)));
+        if rows.len() <= STRETCH {
+            rows.iter().for_each(|row| sum.add(&row.errors(blocks, self.v)));
+            return sum;
         }
+        let (first, second) = rows.split_at(rows.len() / 2);
+        let of = |rows: &[Row]| self.errors(rows, blocks);
+        let parts =
+            if self.threads { rayon::join(|| of(first), || of(second)) } else { (of(first), of(second)) };
+        sum.add(&parts.0);
+        sum.add(&parts.1);
         sum
     }
 }

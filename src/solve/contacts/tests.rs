@@ -297,8 +297,8 @@ fn a_mass_dragged_into_a_wedge_that_locks_is_reported_and_begins_anew() {
     assert!(v.iter().all(|v| v.norm() < 10.0), "{v:?}");
     assert_eq!(contacts.list.iter().map(|c| c.settled).collect::<Vec<_>>(), [false, false, true]);
     // sides at rest hold it
-    let mut contacts = Contacts::default();
-    contacts.list = [1.0, -1.0].map(|s| Contact { outer: Vec3::zeros(), ..side(s) }).to_vec();
+    let list = [1.0, -1.0].map(|s| Contact { outer: Vec3::zeros(), ..side(s) }).to_vec();
+    let mut contacts = Contacts { list, ..Contacts::default() };
     let mut v = [Vec3::new(-1.0, 0.2, 0.0)];
     let report = contacts.solve(&inertia, DT, &mut v, &TIGHT);
     assert!(report.unfinished == 0 && v[0].norm() < 1e-10, "{report:?} {v:?}");
@@ -321,6 +321,23 @@ fn the_order_inside_a_colour_changes_nothing() {
     let (again, other, _) = turned.solved(&Limits { tolerance: 1e-6, ..TIGHT });
     assert_eq!(other.order.colours, contacts.order.colours);
     assert_eq!(bits(&v), bits(&again));
+}
+
+/// Contacts come and go from one solve to the next; what is remembered of the last leaves no trace.
+#[test]
+fn what_was_solved_before_changes_nothing() {
+    let scene = scene(7, 60, 50, 0.3, true);
+    let limits = Limits { tolerance: 1e-6, ..TIGHT };
+    let mut kept = Contacts::default();
+    for part in [0..50, 0..50, 10..40, 0..50, 5..6, 0..50] {
+        kept.list = scene.list[part].to_vec();
+        let mut fresh = Contacts { list: kept.list.clone(), ..Contacts::default() };
+        let (mut v, mut w) = (scene.v.clone(), scene.v.clone());
+        let report = fresh.solve(&scene.inertia, DT, &mut v, &limits);
+        assert_eq!(report, kept.solve(&scene.inertia, DT, &mut w, &limits));
+        assert_eq!(bits(&v), bits(&w));
+        assert_eq!(fresh.list, kept.list);
+    }
 }
 
 /// What is said twice weighs no more; only the share of the force is undecided.
