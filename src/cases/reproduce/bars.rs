@@ -98,7 +98,9 @@ pub(super) const GRADED_BARS: Published = Published {
         ];
         if !quick {
             parts.push(Part::new("n2", deck(2, "asynchronous", 500, "")));
-            parts.push(Part::new("n4", deck(4, "asynchronous", 500, "")));
+            // looking half as often, tips that should rest go 0.01 to 0.04, whatever decides that in a chaotic run
+            let often = "[asynchronous]\ncontact_step = { local = 0.25 }\n";
+            parts.push(Part::new("n4", deck(4, "asynchronous", 500, often)));
             let short = "[step]\nsafety = 0.25\n";
             parts.push(Part::new("n3-short", deck(3, "asynchronous", 500, short)));
         }
