@@ -227,7 +227,7 @@ impl Collisions {
             let y = motion.at(c.node);
             let around = Aabb { lo: y.into(), hi: y.into() }.grown(room);
             for &body in &self.neighbours[c.body as usize] {
-                if !meets(&around, &self.extents[body as usize].grown(room)) {
+                if !around.meets(&self.extents[body as usize].grown(room)) {
                     continue;
                 }
                 self.cells[body as usize].query_box(&around.lo, &around.hi, &mut found);
@@ -235,7 +235,7 @@ impl Collisions {
                 ids.extend(found.iter().map(|id| first + id).filter(|&id| {
                     let target = &self.targets.list[id as usize];
                     let own = || target.nodes().contains(&c.node) || self.targets.is_around(c.node, id);
-                    meets(&around, &self.boxes[id as usize]) && (body != c.body || !own())
+                    around.meets(&self.boxes[id as usize]) && (body != c.body || !own())
                 }));
             }
             // who was inside somebody must look to forget it
@@ -250,7 +250,7 @@ impl Collisions {
         for a in 0..self.extents.len() {
             let grown = self.extents[a].grown(2.0 * self.room);
             for b in 0..self.extents.len() {
-                if self.may_meet(a as u32, b as u32) && meets(&grown, &self.extents[b]) {
+                if self.may_meet(a as u32, b as u32) && grown.meets(&self.extents[b]) {
                     self.neighbours[a].push(b as u32);
                 }
             }
@@ -260,7 +260,7 @@ impl Collisions {
     /// Can something of a body, inside this box until boxes are made anew, meet another body?
     pub fn may_reach(&self, body: u32, around: &Aabb) -> bool {
         let mut others = self.neighbours[body as usize].iter();
-        others.any(|&b| meets(around, &self.extents[b as usize].grown(self.room)))
+        others.any(|&b| around.meets(&self.extents[b as usize].grown(self.room)))
     }
 
     /// Somebody has got this fast.
@@ -437,10 +437,6 @@ impl Collisions {
         self.until = 0;
         self.impulses.restore(record)
     }
-}
-
-fn meets(a: &Aabb, b: &Aabb) -> bool {
-    (0..3).all(|k| a.lo[k] <= b.hi[k] && b.lo[k] <= a.hi[k])
 }
 
 #[inline]

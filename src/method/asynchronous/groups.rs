@@ -117,8 +117,7 @@ impl Groups {
         let (time, weight) = (clock.time(tick), clock.between(0, group.step));
         let State { x, v, material, .. } = state;
         group.drift(tick, clock, &mut Nodes { x, v, tau });
-        let plain = fixed.plain && !group.is_load();
-        if plain {
+        if fixed.plain && !group.is_load() {
             group.pass(At { model, time, x, measure: false }, &material.old, work);
             group.check(work)?;
             group.remember(&mut material.old);
