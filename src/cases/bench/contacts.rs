@@ -5,9 +5,10 @@
 //! | `pile` | more than 10 000 contacts      |
 //! | `heap` | an eighth of that              |
 //!
-//! A run with one thread and one with as many as asked for take turns of a few steps; times are those of the fastest turn, so
-//! that whatever else the machine does is left out. In the end both must have the same bits. The first turn, which has
-//! nothing to begin with, does not count.
+//! A run with one thread and one with as many as asked for take turns of a few steps, the same ones; times are medians over
+//! steps, and ratios medians of the ratios of a step to itself, so that whatever else the machine does is left out. The first
+//! turn, which has nothing to begin with, does not count, nor do the first steps of any: threads that slept wake up on one
+//! core, and it takes the system some milliseconds to spread them. In the end both must have the same bits.
 
 use super::Measurement;
 use crate::cases::bipotential::{CaseError, Thrown, pile};
@@ -26,8 +27,9 @@ use std::time::Instant;
 const PILES: [(&str, u32, u32); 2] = [("pile", 9, 9), ("heap", 4, 6)];
 /// Largest error of the forces of contact.
 const NATURAL: f64 = 1e-6;
-/// Steps of a turn, turns that are measured, and their steps.
-const TURN: u32 = 10;
+/// Steps of a turn, those before it is awake, and turns that are measured.
+const TURN: u32 = 14;
+const WAKE: u32 = 4;
 const TURNS: u32 = 10;
 const STEPS: f64 = (TURN * TURNS) as f64;
 
@@ -48,15 +50,15 @@ struct Times {
 }
 
 impl Times {
-    fn each(&self, other: &Times, with: impl Fn(f64, f64) -> f64) -> Times {
+    fn since(&self, before: &Times) -> Times {
         Times {
-            step: with(self.step, other.step),
-            arrange: with(self.arrange, other.arrange),
-            sweep: with(self.sweep, other.sweep),
-            force: with(self.force, other.force),
-            search: with(self.search, other.search),
-            list: with(self.list, other.list),
-            nodes: with(self.nodes, other.nodes),
+            step: self.step - before.step,
+            arrange: self.arrange - before.arrange,
+            sweep: self.sweep - before.sweep,
+            force: self.force - before.force,
+            search: self.search - before.search,
+            list: self.list - before.list,
+            nodes: self.nodes - before.nodes,
         }
     }
 
@@ -70,8 +72,8 @@ struct Side {
     pool: ThreadPool,
     run: Thrown<SemiExplicit>,
     wall: f64,
-    /// Of the fastest turn of each part, a step.
-    best: Option<Times>,
+    /// Of each step that counts.
+    steps: Vec<Times>,
 }
 
 impl Side {
@@ -83,7 +85,7 @@ impl Side {
             let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.8 }, options);
             Thrown::new(model, method, Vec3::zeros())
         });
-        Some(Side { pool, run: run.ok()?, wall: 0.0, best: None })
+        Some(Side { pool, run: run.ok()?, wall: 0.0, steps: Vec::new() })
     }
 
     /// Wall time so far.
@@ -96,8 +98,8 @@ impl Side {
 
     /// Some steps; looks at the report of each.
     fn turn(&mut self, mut look: impl FnMut(&Report)) -> Result<(), CaseError> {
-        let before = self.clock();
-        for _ in 0..TURN {
+        for step in 0..TURN {
+            let before = self.clock();
             let Side { pool, run, wall, .. } = self;
             let begin = Instant::now();
             let never = AtomicBool::new(false);
@@ -105,11 +107,27 @@ impl Side {
             pool.install(|| run.method.advance(&run.model, &mut run.state, until, &mut run.ledger, &never))?;
             *wall += begin.elapsed().as_secs_f64();
             look(&run.method.report());
+            if step >= WAKE {
+                self.steps.push(self.clock().since(&before));
+            }
         }
-        let took = self.clock().each(&before, |now, before| (now - before) / f64::from(TURN));
-        self.best = Some(self.best.map_or(took, |best| best.each(&took, f64::min)));
         Ok(())
     }
+
+    /// Of the median step.
+    fn median(&self, part: impl Fn(&Times) -> f64) -> f64 {
+        median(self.steps.iter().map(part).collect())
+    }
+
+    /// How much faster than `alone` a step is, in the median.
+    fn ratio(&self, alone: &Side, part: impl Fn(&Times) -> f64) -> f64 {
+        median(self.steps.iter().zip(&alone.steps).map(|(own, alone)| part(alone) / part(own)).collect())
+    }
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of.get(of.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Measures one case; nothing if there is no such case.
@@ -135,11 +153,10 @@ pub fn measure(case: &str, threads: usize) -> Vec<Measurement> {
             return Vec::new();
         }
         if turn == 0 {
-            own.best = None;
-            one.iter_mut().for_each(|one| one.best = None);
+            own.steps.clear();
+            one.iter_mut().for_each(|one| one.steps.clear());
         }
     }
-    let Some(best) = own.best else { return Vec::new() };
     let mut figures = Vec::new();
     let mut add = |what: &str, value: f64, unit: &'static str| {
         let name = format!("{case}/{what}");
@@ -152,21 +169,21 @@ pub fn measure(case: &str, threads: usize) -> Vec<Measurement> {
     add("sweeps/island", means[2], "sweeps a step: of the mean island");
     add("unfinished", unfinished, "steps left at the limit of sweeps");
     add("error", 1e6 * worst, "e-6, the worst natural-map error of a step");
-    add("sweep", 1e9 * best.sweep / updates, "ns per contact and sweep");
-    add("solver", 1e3 * best.solver(), "ms a step to solve the contacts");
-    add("solver/arrange", 1e3 * best.arrange, "ms a step of that to arrange them");
-    add("step", 1e3 * best.step, "ms a step");
-    add("step/force", 1e3 * best.force, "ms a step in element forces");
-    add("step/search", 1e3 * best.search, "ms a step to find contacts");
-    add("step/list", 1e3 * best.list, "ms a step to list and book contacts");
-    add("step/nodes", 1e3 * best.nodes, "ms a step to move the nodes and keep the books");
-    if let Some((one, alone)) = one.as_ref().and_then(|one| one.best.map(|best| (one, best))) {
+    add("sweep", 1e9 * own.median(|t| t.sweep) / updates, "ns per contact and sweep");
+    add("solver", 1e3 * own.median(Times::solver), "ms a step to solve the contacts");
+    add("solver/arrange", 1e3 * own.median(|t| t.arrange), "ms a step of that to arrange them");
+    add("step", 1e3 * own.median(|t| t.step), "ms a step");
+    add("step/force", 1e3 * own.median(|t| t.force), "ms a step in element forces");
+    add("step/search", 1e3 * own.median(|t| t.search), "ms a step to find contacts");
+    add("step/list", 1e3 * own.median(|t| t.list), "ms a step to list and book contacts");
+    add("step/nodes", 1e3 * own.median(|t| t.nodes), "ms a step to move the nodes and keep the books");
+    if let Some(one) = &one {
         let faster = "times as fast as one thread";
-        add("solver/ratio", alone.solver() / best.solver(), faster);
-        add("step/ratio", alone.step / best.step, faster);
-        add("step/ratio/force", alone.force / best.force, faster);
-        add("step/ratio/search", alone.search / best.search, faster);
-        add("step/ratio/list", alone.list / best.list, faster);
+        add("solver/ratio", own.ratio(one, Times::solver), faster);
+        add("step/ratio", own.ratio(one, |t| t.step), faster);
+        add("step/ratio/force", own.ratio(one, |t| t.force), faster);
+        add("step/ratio/search", own.ratio(one, |t| t.search), faster);
+        add("step/ratio/list", own.ratio(one, |t| t.list), faster);
         let same = one.run.state == own.run.state && one.run.ledger == own.run.ledger;
         add("same-bits", f64::from(u8::from(same)), "(1: as with one thread)");
     }
