@@ -196,6 +196,31 @@ fn crossed_edges_stop_each_other() {
     assert!(upwards < 0.0 && run.ledger.penetration_max < 1e-3, "{upwards} {}", run.ledger.penetration_max);
 }
 
+/// A bar comes down across a beam that is held, its end a little beyond the far side: nodes of that end are near the side and
+/// find nothing in their way, so edges must carry the bar.
+#[test]
+fn an_end_beside_a_body_does_not_silence_edges() {
+    for beyond in [2e-4, 1e-3, 1e-2] {
+        let mut builder = Builder::default();
+        let bar = at(brick([1.0, 0.1, 0.1], [2, 1, 1]), beyond - 0.9, 0.45, 0.101);
+        builder.body(body("bar", bar, &rubber(), 1.0));
+        let beam = brick([0.1, 1.0, 0.1], [1, 1, 1]);
+        builder.body(body("beam", beam, &rubber(), 1.0));
+        let [bar, beam] = [0, 1].map(|b| builder.bodies()[b].mesh.nodes.len() as u32);
+        builder.restrain((bar..bar + beam).collect(), vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
+        let model = builder.build().unwrap();
+        let options = Options { pass: Pass::Double, ..Options::default() };
+        let method = SemiExplicit::new(&model, TENTH, options);
+        let mut run = Run::with(model, method, |b, _| if b == 0 { -4.0 * Vec3::z() } else { Vec3::zeros() });
+        balanced(&mut run, 0.02);
+        assert!(run.ledger.penetration_max < 1e-3, "{beyond}: {}", run.ledger.penetration_max);
+        let nodes = run.model.bodies[0].nodes.clone();
+        let end = nodes.filter(|&k| run.model.reference[k].x > 0.1);
+        let lowest = end.map(|k| run.state.x[k].z).fold(f64::INFINITY, f64::min);
+        assert!(lowest > 0.09, "{beyond}: the end has come down to {lowest}");
+    }
+}
+
 /// Three cubes fall on each other and on the floor with friction.
 fn heap(activation: Activation) -> Run<SemiExplicit> {
     let mut builder = Builder::default();

@@ -9,7 +9,7 @@
 //!
 //! **Sign.** n points to the positive weights, the slave; forces act on it. The gap is positive when open.
 //!
-//! Edges count where both are sharp and no end of either touches the other body.
+//! Edges count where both are sharp and no end of either says the same: see `said_by_ends`.
 //!
 //! Guesses for forces are kept as vectors in space by what touches what, else by the node and the body it touches.
 
@@ -37,6 +37,10 @@ const BESIDE: f64 = 1e-3;
 const FLAT: f64 = 0.966;
 /// Sine of the angle by which the normal of two edges may lean over a face.
 const SLACK: f64 = 0.1;
+/// Two edges say nothing new if an end of one is no farther away than they are, but for this share of the finest body's
+/// median edge, along the same normal up to an angle of this cosine.
+const AS_NEAR: f64 = 1e-3;
+const SAME_SIDE: f64 = 0.9;
 /// Share of a face from its rim on that counts as rim.
 const RIM: f64 = 0.1;
 /// Speed at which overlaps are undone at most: this share of the fastest impact, and of an edge per step.
@@ -113,9 +117,8 @@ pub struct Touches {
     records: Vec<VertexFace>,
     /// Those among them that become contacts.
     chosen: Vec<u32>,
-    /// Do edges near edges count? See `edges_count`; and say something new?
+    /// Do edges near edges become contacts? See `edges_count`.
     edges: Vec<bool>,
-    needed: Vec<bool>,
     pub contacts: Contacts,
     touches: Vec<Touch>,
     kept: Vec<Kept>,
@@ -168,7 +171,6 @@ impl Touches {
             records: Vec::new(),
             chosen: Vec::new(),
             edges: Vec::new(),
-            needed: Vec::new(),
             contacts: Contacts::default(),
             touches: Vec::new(),
             kept: Vec::new(),
@@ -211,9 +213,11 @@ impl Touches {
         let (mut records, mut edges) = (std::mem::take(&mut self.records), std::mem::take(&mut self.edges));
         let found = self.search.vertex_face().par_iter().with_min_len(STRETCH);
         found.map(|r| self.sided(r)).collect_into_vec(&mut records);
+        self.records = records;
+        self.choose(options.pass);
         let found = self.search.edge_edge().par_iter().with_min_len(STRETCH);
-        found.map(|r| r.gap <= self.near && self.edges_count(r)).collect_into_vec(&mut edges);
-        (self.records, self.edges) = (records, edges);
+        found.map(|r| self.edges_count(r)).collect_into_vec(&mut edges);
+        self.edges = edges;
         Ok(())
     }
 
@@ -265,16 +269,11 @@ impl Touches {
         Ok(depth)
     }
 
-    /// Deepest overlap of what was found [m].
+    /// Deepest overlap of what becomes a contact [m].
     fn deepest(&self) -> f64 {
-        let mut depth: f64 = 0.0;
-        for record in &self.records {
-            depth = depth.max(-record.gap);
-        }
-        for (record, counts) in self.search.edge_edge().iter().zip(&self.edges) {
-            depth = if *counts { depth.max(-record.gap) } else { depth };
-        }
-        depth
+        let faces = self.chosen.iter().map(|&i| &self.records[i as usize].gap);
+        let edges = self.search.edge_edge().iter().zip(&self.edges).filter(|e| *e.1).map(|e| &e.0.gap);
+        faces.chain(edges).fold(0.0, |depth: f64, gap| depth.max(-gap))
     }
 
     /// The record as it counts: a node at a rim touches the face it looks at.
@@ -298,7 +297,8 @@ impl Touches {
         }
     }
 
-    /// Do these edges touch as edges? Both are sharp, and their normal parts the bodies.
+    /// Do these edges touch as edges? They are near, both are sharp, their normal parts the bodies, and no end of either
+    /// says the same.
     fn edges_count(&self, record: &EdgeEdge) -> bool {
         let sharp = |e: u32| {
             let faces = self.scene.edges[e as usize].facets;
@@ -309,9 +309,28 @@ impl Touches {
                 _ => true,
             }
         };
-        sharp(record.first)
+        record.gap <= self.near
+            && !self.said_by_ends(record)
+            && sharp(record.first)
             && sharp(record.second)
             && nearly_parts_bodies(&self.scene, &self.at, record.first, record.second, &record.normal, SLACK)
+    }
+
+    /// Is an end of one of two edges as near to the other body, and along the same normal? Then the edges say nothing new:
+    /// together the two would only share one force, and slowly.
+    fn said_by_ends(&self, record: &EdgeEdge) -> bool {
+        let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
+        let of = |i: &u32| &self.records[*i as usize];
+        let said = |k: u32, body: u32, normal: Vec3| {
+            let own = &self.chosen[self.chosen.partition_point(|i| of(i).node < k)..];
+            own.iter().map(of).take_while(|r| r.node == k).any(|r| {
+                self.scene.facets[r.face as usize].body == body
+                    && r.normal.dot(&normal) > SAME_SIDE
+                    && r.gap <= record.gap + AS_NEAR * self.finest
+            })
+        };
+        e.nodes.iter().any(|&k| said(k, f.body, record.normal))
+            || f.nodes.iter().any(|&k| said(k, e.body, -record.normal))
     }
 
     /// Mean velocity over the step of the point of obstacle `body` that stands at `y` [m/s].
@@ -373,18 +392,6 @@ impl Touches {
         (contact, Touch { key, bodies, gap: record.gap, sign, outer, before })
     }
 
-    /// Do two edges say something new? Where an end of either is on the other body already they do not, and slowly.
-    /// `listed` are nodes on faces.
-    fn edges_needed(&self, record: &EdgeEdge, listed: &[Touch]) -> bool {
-        let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
-        let on = |k: &u32, body: u32| {
-            let from = listed.partition_point(|t| t.key < (0, *k, 0));
-            let own = listed[from..].iter().take_while(|t| (t.key.0, t.key.1) == (0, *k));
-            own.into_iter().any(|t| t.bodies[1] == body)
-        };
-        !(e.nodes.iter().any(|k| on(k, f.body)) || f.nodes.iter().any(|k| on(k, e.body)))
-    }
-
     /// Two edges as a contact.
     fn on_edge(&self, record: &EdgeEdge, v: &[Vec3], dt: f64) -> (Contact, Touch) {
         let [e, f] = [record.first, record.second].map(|e| &self.scene.edges[e as usize]);
@@ -415,23 +422,17 @@ impl Touches {
 
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.
     pub fn list(&mut self, model: &Model, options: &Options, v: &[Vec3], free: &[Vec3], dt: f64) {
-        self.choose(options.pass);
         let mut list = std::mem::take(&mut self.contacts.list);
         let mut touches = std::mem::take(&mut self.touches);
         let chosen = self.chosen.par_iter().with_min_len(STRETCH);
         chosen
             .map(|&i| self.on_face(&self.records[i as usize], v, dt))
             .unzip_into_vecs(&mut list, &mut touches);
-        let mut needed = std::mem::take(&mut self.needed);
-        let edges = self.search.edge_edge();
-        let counted = edges.par_iter().zip(&self.edges).with_min_len(STRETCH);
-        counted.map(|(e, &counts)| counts && self.edges_needed(e, &touches)).collect_into_vec(&mut needed);
-        for (edges, _) in edges.iter().zip(&needed).filter(|(_, needed)| **needed) {
+        for (edges, _) in self.search.edge_edge().iter().zip(&self.edges).filter(|e| *e.1) {
             let (contact, touch) = self.on_edge(edges, v, dt);
             list.push(contact);
             touches.push(touch);
         }
-        self.needed = needed;
         let finish = |(contact, touch): (&mut Contact, &Touch)| {
             let law = model.contact.law(touch.bodies[0], touch.bodies[1]);
             contact.mu = law.friction;
