@@ -31,7 +31,9 @@ use std::time::Instant;
 
 /// Steps a list of candidates should last at the present speed.
 const LIFE: f64 = 4.0;
-/// A list is not widened beyond this share of the smaller median edge: its candidates would be many.
+/// A list is widened by this share of the smaller median edge at least, so that those of bodies that tremble last, and at
+/// most by that one: its candidates would be many.
+const NARROWEST: f64 = 0.01;
 const WIDEST: f64 = 0.1;
 /// Leaves of two trees together from which on their walk is cut into parts …
 const LARGE: usize = 16384;
@@ -223,7 +225,7 @@ impl ThreeStage {
         if self.forgetful || speed == 0.0 || 2.0 * speed > widest {
             least
         } else {
-            least + (LIFE * speed).min(widest)
+            least + (LIFE * speed).max(NARROWEST * edge).min(widest)
         }
     }
 

@@ -28,6 +28,20 @@ struct Bilinear {
     size_squared: f64,
 }
 
+/// Where Newton has ended.
+struct End {
+    xi: [f64; 2],
+    h: f64,
+    /// The projected gradient is as good as zero.
+    arrived: bool,
+}
+
+impl End {
+    fn inside(&self) -> bool {
+        self.xi[0].abs().max(self.xi[1].abs()) < 1.0 - RIM
+    }
+}
+
 /// Closest point on the bilinear quad with corners `x₀ … x₃` at (−1,−1) (1,−1) (1,1) (−1,1).
 pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
     let r = [x[0] - y, x[1] - y, x[2] - y, x[3] - y];
@@ -41,18 +55,6 @@ pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
         size_squared,
     };
 
-    let mut best = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], 0);
-    for k in 1..4 {
-        let other = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], k);
-        if other.distance_squared < best.distance_squared {
-            best = other;
-        }
-    }
-    best.degenerate = face.degenerate(&r);
-    if size_squared <= 0.0 {
-        return best;
-    }
-
     let (aa, ab, bb) = (face.a.norm_squared(), face.a.dot(&face.b), face.b.norm_squared());
     let det = aa * bb - ab * ab;
     // The affine least-squares projection is where Newton starts; on a parallelogram it is the answer,
@@ -64,24 +66,45 @@ pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
         [0.0, 0.0]
     };
     let affine = face.c.norm_squared() <= AFFINE * AFFINE * size_squared && det > NEEDLE * aa * bb;
+    // Of a convex function a minimum inside is the only one, and no edge is nearer.
+    let convex = face.convex();
+    let promising = start[0].abs().max(start[1].abs()) < 1.0 && det > NEEDLE * aa * bb;
+    let mut went = None;
+    if convex && promising && !affine {
+        let end = face.descend(start);
+        if end.arrived && end.inside() && !face.degenerate(&r) {
+            return face.at(x, end.xi, false);
+        }
+        went = Some(end);
+    }
+
+    let mut best = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], 0);
+    for k in 1..4 {
+        let other = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], k);
+        if other.distance_squared < best.distance_squared {
+            best = other;
+        }
+    }
+    best.degenerate = face.degenerate(&r);
+    if size_squared <= 0.0 {
+        return best;
+    }
     if affine {
         if start[0].abs().max(start[1].abs()) < 1.0 - RIM {
-            best = face.nearer(best, x, start);
+            best = face.at(x, start, best.degenerate);
         }
         return best;
     }
-    // Of a convex function the first minimum is the only one, and on the rim a glance tells.
-    let convex = face.convex();
+    // On the rim of a convex function a glance tells.
     if convex && face.held(&best) {
         return best;
     }
-    let (xi, h) = face.descend([start[0].clamp(-1.0, 1.0), start[1].clamp(-1.0, 1.0)]);
-    best = face.accept(best, x, xi, h);
+    let end = went.unwrap_or_else(|| face.descend(start.map(|xi| xi.clamp(-1.0, 1.0))));
+    best = face.accept(best, x, &end);
     let volume = d02.dot(&(r[1] - r[0]).cross(&(r[3] - r[0]))).abs();
     if !convex && volume > WARPED * d02.norm_squared() * d02.norm() {
         for start in [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]] {
-            let (xi, h) = face.descend(start);
-            best = face.accept(best, x, xi, h);
+            best = face.accept(best, x, &face.descend(start));
         }
     }
     best
@@ -147,25 +170,25 @@ impl Bilinear {
 
     /// Takes the interior point found by Newton unless an edge is nearer; on the rim the edges decide.
     #[inline]
-    fn accept(&self, best: Closest<4>, x: &[Vec3; 4], xi: [f64; 2], h: f64) -> Closest<4> {
-        let inside = xi[0].abs().max(xi[1].abs()) < 1.0 - RIM;
+    fn accept(&self, best: Closest<4>, x: &[Vec3; 4], end: &End) -> Closest<4> {
         // Ties go to the interior: near an edge the distance hardly tells the two apart, the gradient does.
-        let tie = 2.0 * h <= best.distance_squared * (1.0 + 4.0 * f64::EPSILON);
-        if inside && tie && (best.feature != Feature::Face || 2.0 * h < best.distance_squared) {
-            self.nearer(best, x, xi)
+        let tie = 2.0 * end.h <= best.distance_squared * (1.0 + 4.0 * f64::EPSILON);
+        if end.inside() && tie && (best.feature != Feature::Face || 2.0 * end.h < best.distance_squared) {
+            self.at(x, end.xi, best.degenerate)
         } else {
             best
         }
     }
 
-    fn nearer(&self, best: Closest<4>, x: &[Vec3; 4], xi: [f64; 2]) -> Closest<4> {
+    /// The point of the face at `xi`.
+    fn at(&self, x: &[Vec3; 4], xi: [f64; 2], degenerate: bool) -> Closest<4> {
         let weights = quad4_weights(xi[0], xi[1]);
         let point = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2] + weights[3] * x[3];
         let distance_squared = self.offset(xi).norm_squared();
-        Closest { point, weights, distance_squared, feature: Feature::Face, degenerate: best.degenerate }
+        Closest { point, weights, distance_squared, feature: Feature::Face, degenerate }
     }
 
-    /// Box-constrained Newton on `h = ½|d|²`; returns the last point and its `h`.
+    /// Box-constrained Newton on `h = ½|d|²`.
     ///
     /// ```text
     /// F = (d·a', d·b')      J = | a'·a'         a'·b' + d·c |      a' = a + η c,  b' = b + ξ c
@@ -174,8 +197,8 @@ impl Bilinear {
     ///
     /// A variable on its bound whose gradient points outwards is frozen; the free ones take the step,
     /// are clamped, and the step is halved until `h` falls.
-    fn descend(&self, start: [f64; 2]) -> ([f64; 2], f64) {
-        let mut xi = start;
+    fn descend(&self, start: [f64; 2]) -> End {
+        let (mut xi, mut arrived) = (start, false);
         let mut d = self.offset(xi);
         let mut h = 0.5 * d.norm_squared();
         for _ in 0..NEWTON_STEPS {
@@ -184,6 +207,7 @@ impl Bilinear {
             let frozen = [0, 1].map(|k| (xi[k] <= -1.0 && f[k] > 0.0) || (xi[k] >= 1.0 && f[k] < 0.0));
             let free = [0, 1].map(|k| if frozen[k] { 0.0 } else { f[k] });
             if free[0].abs().max(free[1].abs()) <= ARRIVED * self.size_squared {
+                arrived = true;
                 break;
             }
             let (aa, bb) = (a.norm_squared(), b.norm_squared());
@@ -232,6 +256,6 @@ impl Bilinear {
                 break;
             }
         }
-        (xi, h)
+        End { xi, h, arrived }
     }
 }

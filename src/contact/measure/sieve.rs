@@ -31,6 +31,21 @@ pub(super) fn minus<L: Lane>(p: [L; 3], q: [L; 3]) -> [L; 3] {
 }
 
 #[inline(always)]
+fn negative<L: Lane>(p: [L; 3]) -> [L; 3] {
+    [-p[0], -p[1], -p[2]]
+}
+
+#[inline(always)]
+fn quarter<L: Lane>(p: [L; 3]) -> [L; 3] {
+    [p[0] * 0.25, p[1] * 0.25, p[2] * 0.25]
+}
+
+#[inline(always)]
+fn plus<L: Lane>(p: [L; 3], q: [L; 3]) -> [L; 3] {
+    [p[0] + q[0], p[1] + q[1], p[2] + q[2]]
+}
+
+#[inline(always)]
 pub(super) fn dot<L: Lane>(p: [L; 3], q: [L; 3]) -> L {
     p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
 }
@@ -56,7 +71,8 @@ const BLOCK: usize = BATCHES * MAX_WIDTH;
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
     corners: [Points<4>; BATCHES],
-    sizes: [[f64; MAX_WIDTH]; BATCHES],
+    /// See `doubt_about`.
+    doubt: [[f64; MAX_WIDTH]; BATCHES],
     /// Places of the lanes in the block.
     places: [usize; BLOCK],
     /// Squared distances beyond doubt. At least: infinite if out of reach, negative if the candidate is to be
@@ -70,7 +86,7 @@ impl Default for Desk {
     fn default() -> Self {
         Desk {
             corners: [[[[0.0; MAX_WIDTH]; 3]; 4]; BATCHES],
-            sizes: [[0.0; MAX_WIDTH]; BATCHES],
+            doubt: [[0.0; MAX_WIDTH]; BATCHES],
             places: [0; BLOCK],
             least: [0.0; BLOCK],
             most: [0.0; BLOCK],
@@ -99,36 +115,48 @@ impl OnLanes for NodesFaces<'_> {
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) {
         let NodesFaces { scene, x, limit, pairs, desk, keys } = self;
-        let Desk { corners, sizes, places, least, most, body } = desk;
+        let Desk { corners, doubt, places, least, most, body } = desk;
         for block in pairs.chunks(BATCHES * L::WIDTH) {
-            let mut triangles = 0;
+            let mut of_kind = [0, 0];
             for (i, &[node, face]) in block.iter().enumerate() {
                 let facet = &scene.facets[face as usize];
                 body[i] = facet.body;
-                if facet.kind == FacetKind::Triangle {
-                    let (batch, lane) = (triangles / L::WIDTH, triangles % L::WIDTH);
-                    put(&mut corners[batch], 0, lane, &x[node as usize]);
-                    for k in 0..3 {
-                        put(&mut corners[batch], k + 1, lane, &x[facet.nodes[k] as usize]);
-                    }
-                    sizes[batch][lane] = scene.facet_size[face as usize];
-                    places[triangles] = i;
-                    triangles += 1;
+                if let Some(kind) = ON_LANES.iter().position(|&k| k == facet.kind) {
+                    of_kind[kind] += 1;
                 } else {
                     let far = beyond(facet, x, &x[node as usize], limit);
                     least[i] = if far { f64::INFINITY } else { KEEP };
                     most[i] = f64::INFINITY;
                 }
             }
-            for (batch, places) in places[..triangles].chunks(L::WIDTH).enumerate() {
-                let [y, a, b, c] = &corners[batch];
-                let (y, a, b, c) = (load(token, y), load(token, a), load(token, b), load(token, c));
-                let (low, high) = triangle_bounds::<L>(y, a, b, c, L::load(token, &sizes[batch]), limit);
-                let (mut lows, mut highs) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);
-                low.store(&mut lows);
-                high.store(&mut highs);
-                for (l, &i) in places.iter().enumerate() {
-                    (least[i], most[i]) = (lows[l], highs[l]);
+            for (kind, _) in ON_LANES.into_iter().zip(of_kind).filter(|k| k.1 > 0) {
+                let mut count = 0;
+                for (i, &[node, face]) in block.iter().enumerate() {
+                    let (facet, y) = (&scene.facets[face as usize], &x[node as usize]);
+                    if facet.kind == kind {
+                        let (batch, lane) = (count / L::WIDTH, count % L::WIDTH);
+                        for k in 0..kind.corners() {
+                            put(&mut corners[batch], k, lane, &(x[facet.nodes[k] as usize] - y));
+                        }
+                        doubt[batch][lane] = doubt_about(scene.facet_size[face as usize], y);
+                        places[count] = i;
+                        count += 1;
+                    }
+                }
+                for (batch, places) in places[..count].chunks(L::WIDTH).enumerate() {
+                    let [a, b, c, d] = &corners[batch];
+                    let (a, b, c, d) = (load(token, a), load(token, b), load(token, c), load(token, d));
+                    let doubt = L::load(token, &doubt[batch]);
+                    let (low, high) = match kind {
+                        FacetKind::Triangle => triangle_bounds::<L>(a, b, c, doubt, limit),
+                        _ => quad_bounds::<L>([a, b, c, d], doubt, limit),
+                    };
+                    let (mut lows, mut highs) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);
+                    low.store(&mut lows);
+                    high.store(&mut highs);
+                    for (l, &i) in places.iter().enumerate() {
+                        (least[i], most[i]) = (lows[l], highs[l]);
+                    }
                 }
             }
             let mut from = 0;
@@ -152,24 +180,31 @@ impl OnLanes for NodesFaces<'_> {
     }
 }
 
-/// Squared sine of the corner angle below which nothing is said about a triangle.
+/// Facets that are judged on lanes; of the others their boxes are.
+const ON_LANES: [FacetKind; 2] = [FacetKind::Triangle, FacetKind::Quad];
+/// Squared sine of the corner angle below which nothing is said about a triangle, or of a parallelogram about a quad.
 const NEEDLE: f64 = 2e-3;
 
-/// Bounds of the squared distance of a point to triangles: `(least, most)` as in [`Desk`].
+/// Doubt about a squared distance [m²]: of distances that count as equal, and of points that are rounded far from the
+/// origin (ε|y| in a distance d is at most 10⁻⁹ d² + 10⁹ ε² |y|² in its square).
+#[inline(always)]
+fn doubt_about(size: f64, y: &Vec3) -> f64 {
+    1e-11 * size * size + 1e-20 * y.norm_squared()
+}
+
+/// Bounds of the squared distance of triangles to the origin: `(least, most)` as in [`Desk`].
 ///
 /// ```text
-/// u = b − a   v = c − a   w = y − a   D = (u·u)(v·v) − (u·v)²
+/// u = b − a   v = c − a   w = −a   D = (u·u)(v·v) − (u·v)²
 /// s D = (v·v)(u·w) − (u·v)(v·w)       t D = (u·u)(v·w) − (u·v)(u·w)
 /// distance² = (w·(u×v))² / D  where s, t, 1 − s − t ≥ 0, else that of the nearest edge
 /// ```
 ///
-/// Distances carry a margin of 10⁻⁹ of the squared lengths they are made of, one for distances that count as
-/// equal, and one for points that are rounded far from the origin (ε|y| in a distance d is at most
-/// 10⁻⁹ d² + 10⁹ ε² |y|² in its square). Inside is generous by 10⁻⁶, and by the rounding of products with a point
-/// far from the triangle.
+/// Distances carry a margin of 10⁻⁹ of the squared lengths they are made of, and `doubt`. Inside is generous by 10⁻⁶,
+/// and by the rounding of products with a point far from the triangle.
 #[inline(always)]
-fn triangle_bounds<L: Lane>(y: [L; 3], a: [L; 3], b: [L; 3], c: [L; 3], size: L, limit: f64) -> (L, L) {
-    let (u, v, w) = (minus(b, a), minus(c, a), minus(y, a));
+fn triangle_bounds<L: Lane>(a: [L; 3], b: [L; 3], c: [L; 3], doubt: L, limit: f64) -> (L, L) {
+    let (u, v, w) = (minus(b, a), minus(c, a), negative(a));
     let (uu, uv, vv, ww) = (dot(u, u), dot(u, v), dot(v, v), dot(w, w));
     let (uw, vw) = (dot(u, w), dot(v, w));
     let det = uu * vv - uv * uv;
@@ -183,7 +218,7 @@ fn triangle_bounds<L: Lane>(y: [L; 3], a: [L; 3], b: [L; 3], c: [L; 3], size: L,
     let distance = lowest.if_less(det.of(0.0), rim, height * height / det);
 
     let scale = uu + vv;
-    let margin = (scale + ww) * 1e-9 + size * size * 1e-11 + dot(y, y) * 1e-20;
+    let margin = (scale + ww) * 1e-9 + doubt;
     let slack = det * 1e-6 + scale * (scale + ww) * 1e-12;
     let keep = det.of(KEEP);
     let least = distance - margin;
@@ -192,6 +227,66 @@ fn triangle_bounds<L: Lane>(y: [L; 3], a: [L; 3], b: [L; 3], c: [L; 3], size: L,
     // Doubt, also where something is not a number: keep, and judge no other by it.
     let roomy = uu * vv * NEEDLE;
     (roomy.if_less(det, least, keep), roomy.if_less(det, distance + margin, det.of(f64::INFINITY)))
+}
+
+/// The same for bilinear quads.
+///
+/// ```text
+/// S = m + ξ a + η b + ξη c      n = a × b      c = α a + β b + γ n/|n|      −m = s a + t b + h n/|n|
+/// ```
+///
+/// The face stays within |γ| of the plane through m along a and b, and its points above (s, t) lie within |α|, |β| of it.
+/// Where the distance is least inside the face, d = S ≤ limit is normal to a + ηc and b + ξc, so that its part in the
+/// plane is at most `limit |γ| (|a'| + |b'|)/|a' × b'|` (a', b' in the plane): with |α| + |β| ≤ ½ no more than
+/// `6 limit |γ| (a·a + b·b)/n·n` of a or b. Beyond that the distance is that of the rim. More is not said about
+/// narrower or more uneven faces than that, but for the ball they are in.
+#[inline(always)]
+fn quad_bounds<L: Lane>(r: [[L; 3]; 4], doubt: L, limit: f64) -> (L, L) {
+    let (p, q) = (minus(r[2], r[0]), minus(r[3], r[1]));
+    let (a, b) = (quarter(minus(p, q)), quarter(plus(p, q)));
+    let (even, odd) = (plus(r[0], r[2]), plus(r[1], r[3]));
+    let (m, c) = (quarter(plus(even, odd)), quarter(minus(even, odd)));
+    let (aa, bb, cc, mm) = (dot(a, a), dot(b, b), dot(c, c), dot(m, m));
+    let n = cross(a, b);
+    let nn = dot(n, n);
+    let one = nn.of(1.0);
+    let inverse = one / nn;
+    let (bn, na) = (cross(b, n), cross(n, a));
+    let (s, t) = ((dot(m, bn) * inverse).abs(), (dot(m, na) * inverse).abs());
+    let (alpha, beta) = ((dot(c, bn) * inverse).abs(), (dot(c, na) * inverse).abs());
+    let root = inverse.sqrt();
+    let (h, gamma) = ((dot(m, n) * root).abs(), (dot(c, n) * root).abs());
+
+    let rim = between(r[0], r[1]).min(between(r[1], r[2])).min(between(r[2], r[3])).min(between(r[3], r[0]));
+
+    let scale = aa + bb + cc;
+    let margin = (scale + mm) * 1e-9 + doubt;
+    let slack = (aa + bb) * gamma * inverse * (6.0 * limit) + (scale + mm) * inverse * scale * 1e-12 + 1e-6;
+    let reach = (s - alpha).max(t - beta);
+    let (keep, never) = (nn.of(KEEP), nn.of(f64::INFINITY));
+    let farthest = nn.of(limit * limit);
+    // from the rim, unless the closest point may be inside
+    let least = (one + slack).if_less(reach, rim - margin, keep);
+    let least = farthest.if_less(least, never, least);
+    let above = (h - gamma).max(nn.of(0.0));
+    let least = farthest.if_less(above * above - margin, never, least);
+    let inside = one.if_less((s + alpha).max(t + beta), never, (h + gamma) * (h + gamma));
+    let most = rim.min(inside) + margin;
+    // the ball around m
+    let radius = (scale * 3.0).sqrt() + limit;
+    let ball = (radius * radius + margin).if_less(mm, never, keep);
+    // Doubt, also where something is not a number: keep, and judge no other by it.
+    let (roomy, uneven) = (aa * bb * NEEDLE, alpha + beta);
+    let least = uneven.if_less(one * 0.5, least, ball);
+    let most = uneven.if_less(one * 0.5, most, never);
+    (roomy.if_less(nn, least, ball), roomy.if_less(nn, most, never))
+}
+
+/// Squared distance of the segment from `p` to `q` to the origin.
+#[inline(always)]
+fn between<L: Lane>(p: [L; 3], q: [L; 3]) -> L {
+    let (e, w) = (minus(q, p), negative(p));
+    to_edge(w, e, dot(e, e), dot(e, w))
 }
 
 /// Squared distance of `w` to the segment from zero to `e`, with `ee = e·e` and `ew = e·w`.
