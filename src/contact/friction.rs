@@ -30,7 +30,8 @@ pub fn scale_to_cone(normal: f64, rest: &Vec3, n: &Vec3, mu: f64) -> f64 {
 /// The point of the cone `|r_t| ≤ μ r_n` next to `r`; components (n, t₁, t₂).
 #[inline]
 pub fn project_to_cone(r: &Vec3, mu: f64) -> Vec3 {
-    let slide = r.y.hypot(r.z);
+    // not `hypot`, which takes as long as the rest
+    let slide = (r.y * r.y + r.z * r.z).sqrt();
     if mu * slide <= -r.x {
         Vec3::zeros()
     } else if slide <= mu * r.x {
@@ -46,7 +47,7 @@ pub fn project_to_cone(r: &Vec3, mu: f64) -> Vec3 {
 /// The velocity whose projection the law is: `u_t + (u_n + μ|u_t|) n`; components (n, t₁, t₂).
 #[inline]
 pub fn law_velocity(u: &Vec3, mu: f64) -> Vec3 {
-    Vec3::new(u.x + mu * u.y.hypot(u.z), u.y, u.z)
+    Vec3::new(u.x + mu * (u.y * u.y + u.z * u.z).sqrt(), u.y, u.z)
 }
 
 /// Rows n, t₁, t₂: the first tangent from the axis that is farthest from `n` (the first of them), the second to the

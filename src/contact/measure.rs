@@ -130,11 +130,14 @@ struct Keys {
     starts: Vec<u32>,
 }
 
+/// Possible first numbers per key from which on counting them costs more than a sort.
+const FEW: usize = 32;
+
 impl Keys {
     /// Sorts by counting the first numbers, which are below `firsts`: in time proportional to the keys.
     fn sort(&mut self, firsts: usize) {
         let Keys { sorted, spare, starts } = self;
-        if 4 * sorted.len() < firsts {
+        if FEW * sorted.len() < firsts {
             return sorted.sort_unstable();
         }
         starts.clear();
@@ -216,13 +219,36 @@ fn lend<T: Copy, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T>, to: &mu
 }
 
 /// Puts the results of parts together, in order; takes back what was lent.
-fn join<T: Copy, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T>, to: &mut Vec<T>) {
-    to.clear();
+fn join<T, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T> + Sync, to: &mut Vec<T>)
+where
+    T: Copy + Send + Sync,
+    P: Send,
+{
     if let [one] = parts {
+        to.clear();
         return std::mem::swap(of(one), to);
     }
-    for part in parts {
-        to.extend_from_slice(of(part));
+    let count = parts.iter_mut().map(|p| of(p).len()).sum();
+    let Some(&any) = parts.iter_mut().find_map(|p| of(p).first()) else { return to.clear() };
+    // what stands there is overwritten
+    to.resize(count, any);
+    copy_all(parts, &of, to);
+}
+
+/// Copies what parts hold to `to`, one after the other, by as many threads as there are.
+fn copy_all<T, P>(parts: &mut [P], of: &(impl Fn(&mut P) -> &mut Vec<T> + Sync), to: &mut [T])
+where
+    T: Copy + Send + Sync,
+    P: Send,
+{
+    match parts {
+        [] => {}
+        [one] => to.copy_from_slice(of(one)),
+        _ => {
+            let (first, second) = parts.split_at_mut(parts.len() / 2);
+            let (to_first, to_second) = to.split_at_mut(first.iter_mut().map(|p| of(p).len()).sum());
+            rayon::join(|| copy_all(first, of, to_first), || copy_all(second, of, to_second));
+        }
     }
 }
 
@@ -242,10 +268,15 @@ impl Narrow {
         stats: &mut SearchStats,
     ) {
         stats.elementary_tests += self.sift(scene, x, query, candidates);
-        self.node_keys.sort(scene.node_body.len());
-        self.edge_keys.sort(scene.edges.len());
-        // Equal pairs of edges passed the same sieve; the nodes are left for the closest points to judge.
-        self.edge_keys.sorted.dedup();
+        let Narrow { node_keys, edge_keys, .. } = self;
+        rayon::join(
+            || node_keys.sort(scene.node_body.len()),
+            || {
+                edge_keys.sort(scene.edges.len());
+                // Equal pairs of edges passed the same sieve; the nodes are left for the closest points to judge.
+                edge_keys.sorted.dedup();
+            },
+        );
 
         // Many contacts ask for the normal of the same facet, few for that of every one.
         self.normals.clear();

@@ -36,6 +36,8 @@ use sweep::{Ask, Errors, Island, Row, STRETCH, Shared};
 pub const POINTS: usize = 5;
 /// Share of what a node can move below which a contact cannot be opened.
 const HELD: f64 = 1e-12;
+/// Nodes that one thread goes through at a stretch.
+const NODES: usize = 2048;
 /// Of the hash FNV-1a.
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 /// A projector that leaves a normal alone to round-off.
@@ -280,9 +282,12 @@ impl Contacts {
                 None => (Vec3::zeros(), true),
             };
         });
-        for (&node, shared) in order.nodes[..order.still].iter().zip(shared.iter()) {
-            v[node as usize] = shared.get();
-        }
+        let moving = &shared[..order.still];
+        v.par_iter_mut().zip(&order.place).with_min_len(NODES).for_each(|(v, &place)| {
+            if let Some(shared) = moving.get(place as usize) {
+                *v = shared.get();
+            }
+        });
         let report = self.report(limits);
         self.seconds.sweep += (swept - arranged).as_secs_f64();
         self.seconds.arrange += (arranged - begin + swept.elapsed()).as_secs_f64();

@@ -53,8 +53,9 @@ const REBOUND: f64 = 1e-3;
 /// within this share of the finest body's median edge.
 const SAME_WAY: f64 = 0.999_847_7;
 const SAME_POINT: f64 = 1e-9;
-/// Records that one thread goes through at a stretch.
+/// Records, and nodes, that one thread goes through at a stretch.
 const STRETCH: usize = 128;
+const NODES: usize = 2048;
 
 /// What touches what: kind (0 node on face, 1 edges) and the two features.
 type Key = (u8, u32, u32);
@@ -193,13 +194,13 @@ impl Touches {
     fn find(
         &mut self,
         model: &Model,
-        x: impl ExactSizeIterator<Item = Vec3>,
+        x: impl IndexedParallelIterator<Item = Vec3>,
         time: f64,
         way: f64,
         options: &Options,
     ) -> Result<(), SearchError> {
         let soft = x.len();
-        self.at[..soft].iter_mut().zip(x).for_each(|(to, x)| *to = x);
+        self.at[..soft].par_iter_mut().zip(x).with_min_len(NODES).for_each(|(to, x)| *to = x);
         model.contact.place(time, &self.drawn, &mut self.at[soft..]);
         let query = Query {
             reach: way.max(2.0 * self.depth).max(DEEPEST * self.finest),
@@ -223,14 +224,11 @@ impl Touches {
 
     /// Farthest that two points can come towards each other in `dt` with velocities `v` and obstacles as they move [m].
     fn way(&self, model: &Model, v: &[Vec3], dt: f64) -> f64 {
-        let soft = self.scene.slots.iter().filter(|&&k| (k as usize) < v.len());
-        let (mut sum, mut count) = (Vec3::zeros(), 0.0);
-        for &k in soft.clone() {
-            sum += v[k as usize];
-            count += 1.0;
-        }
+        let soft = |k: &&u32| (**k as usize) < v.len();
+        let (sum, count) = sum_over(&self.scene.slots, v);
         let mean = sum / f64::max(count, 1.0);
-        let mut fastest = soft.fold(0.0, |m: f64, &k| m.max((v[k as usize] - mean).norm_squared()));
+        let slots = self.scene.slots.par_iter().with_min_len(NODES).filter(soft);
+        let mut fastest = slots.map(|&k| (v[k as usize] - mean).norm_squared()).reduce(|| 0.0, f64::max);
         let obstacles = &self.drawn;
         let (mut from, moving) = (0, &self.poses);
         for (i, obstacle) in model.contact.obstacles.iter().enumerate() {
@@ -259,11 +257,12 @@ impl Touches {
         let way = AHEAD * self.way(model, free, dt);
         // what lies on a surface to round-off touches it
         self.near = if ahead { way } else { 0.0 }.max(LEAST * self.finest);
-        self.find(model, x.iter().copied(), time, way, options)?;
+        self.find(model, x.par_iter().copied(), time, way, options)?;
         let depth = self.deepest();
         if !ahead {
             // where everybody is going, contact or not
-            self.find(model, x.iter().zip(v).map(|(x, v)| x + dt * v), time + dt, way, options)?;
+            let ahead = x.par_iter().zip(v).map(|(x, v)| x + dt * v);
+            self.find(model, ahead, time + dt, way, options)?;
         }
         self.depth = depth;
         Ok(depth)
@@ -517,7 +516,7 @@ impl Touches {
             }
             carried += 1;
             if contact.settled {
-                self.kept.push(Kept { key: touch.key, body: touch.bodies[1], force: contact.force });
+                keep(&mut self.kept, touch, contact.force);
             }
             let j = dt * contact.force;
             let n = contact.normal;
@@ -552,7 +551,6 @@ impl Touches {
             }
             self.between[pair].1 += on_first;
         }
-        self.kept.sort_unstable_by_key(|k| k.key);
         ledger.restitution -= normal_work - 0.5 * self.halves.normal;
         ledger.friction -= friction_work - 0.5 * self.halves.friction;
         ledger.external += outer_work - 0.5 * self.halves.outer;
@@ -574,7 +572,7 @@ impl Touches {
         self.moved.fill(Vec3::zeros());
         self.any_moved = false;
         let near = std::mem::replace(&mut self.near, DEEPEST * self.finest);
-        let found = self.find(model, x.iter().copied(), time, 0.0, options);
+        let found = self.find(model, x.par_iter().copied(), time, 0.0, options);
         let depth = self.deepest();
         if found.is_err() || depth == 0.0 {
             self.near = near;
@@ -656,6 +654,23 @@ impl Touches {
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }
+}
+
+/// Sum of `v` over those `slots` that have one, and their number: halves of halves, the same whoever adds them.
+fn sum_over(slots: &[u32], v: &[Vec3]) -> (Vec3, f64) {
+    if slots.len() <= NODES {
+        let soft = slots.iter().filter_map(|&k| v.get(k as usize));
+        return soft.fold((Vec3::zeros(), 0.0), |(sum, count), v| (sum + v, count + 1.0));
+    }
+    let (first, second) = slots.split_at(slots.len() / 2);
+    let (p, q) = rayon::join(|| sum_over(first, v), || sum_over(second, v));
+    (p.0 + q.0, p.1 + q.1)
+}
+
+/// Remembers a force. Contacts come by their nodes, so its place is among the last.
+fn keep(kept: &mut Vec<Kept>, touch: &Touch, force: Vec3) {
+    let at = kept.iter().rposition(|k| k.key < touch.key).map_or(0, |last| last + 1);
+    kept.insert(at, Kept { key: touch.key, body: touch.bodies[1], force });
 }
 
 /// Two ends of bars see each other, once is enough: is this the second time?

@@ -218,7 +218,7 @@ impl Row {
             return Errors::default();
         }
         let (u, r) = (self.velocity(v), self.r);
-        let mut power = self.mu * r.x * u.y.hypot(u.z) + u.dot(&r);
+        let mut power = self.mu * r.x * (u.y * u.y + u.z * u.z).sqrt() + u.dot(&r);
         let (free, off) = if self.block == NONE {
             (u - self.w * r, local::natural_map(&r, &u, self.mu, self.w))
         } else {
