@@ -700,3 +700,6 @@ impl Points {
         &self.list[..self.count]
     }
 }
+
+#[cfg(test)]
+mod tests;
