@@ -269,14 +269,19 @@ impl Narrow {
     ) {
         stats.elementary_tests += self.sift(scene, x, query, candidates);
         let Narrow { node_keys, edge_keys, .. } = self;
-        rayon::join(
-            || node_keys.sort(scene.node_body.len()),
-            || {
-                edge_keys.sort(scene.edges.len());
-                // Equal pairs of edges passed the same sieve; the nodes are left for the closest points to judge.
-                edge_keys.sorted.dedup();
-            },
-        );
+        let count = node_keys.sorted.len() + edge_keys.sorted.len();
+        let mut nodes = || node_keys.sort(scene.node_body.len());
+        let mut edges = || {
+            edge_keys.sort(scene.edges.len());
+            // Equal pairs of edges passed the same sieve; the nodes are left for the closest points to judge.
+            edge_keys.sorted.dedup();
+        };
+        if count > PIECE {
+            rayon::join(nodes, edges);
+        } else {
+            nodes();
+            edges();
+        }
 
         // Many contacts ask for the normal of the same facet, few for that of every one.
         self.normals.clear();

@@ -39,6 +39,9 @@ const WIDEST: f64 = 0.1;
 const LARGE: usize = 16384;
 /// … this many.
 const PARTS: usize = 64;
+/// Slots of bodies that one thread looks at, or fits boxes to, at a stretch.
+const SLOTS: usize = 2048;
+const FITTED: usize = 512;
 /// Leaves in one piece of parallel work.
 const PIECE: usize = 8192;
 /// At most this share of the trees is rebuilt for its quality in one step.
@@ -343,7 +346,8 @@ impl PairSearch for ThreeStage {
         }
 
         // Stage 0: where is everybody, and how far has he come?
-        self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(16).for_each(|(state, body)| {
+        let few = few_bodies(scene, SLOTS);
+        self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(few).for_each(|(state, body)| {
             state.measure(scene, body, at);
         });
         if self.bodies.iter().any(|b| !b.finite) {
@@ -579,7 +583,8 @@ impl ThreeStage {
                 state.fit(scene, body, at, wants, &origin);
             }
         };
-        self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(4).for_each(|(s, b)| one(s, b));
+        let few = few_bodies(scene, FITTED);
+        self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(few).for_each(|(s, b)| one(s, b));
         for body in self.bodies.iter().filter(|b| b.needed) {
             self.findings.stats.trees_built += body.built;
             self.findings.stats.trees_refitted += body.refitted;
@@ -689,6 +694,11 @@ impl ThreeStage {
             }
         }
     }
+}
+
+/// How many bodies have so many slots, about.
+fn few_bodies(scene: &Scene, slots: usize) -> usize {
+    (slots * scene.bodies.len()).div_ceil(scene.slots.len().max(1)).max(1)
 }
 
 /// Appends candidates to the part that ends with the array.

@@ -54,7 +54,7 @@ const REBOUND: f64 = 1e-3;
 const SAME_WAY: f64 = 0.999_847_7;
 const SAME_POINT: f64 = 1e-9;
 /// Records, and nodes, that one thread goes through at a stretch.
-const STRETCH: usize = 128;
+const STRETCH: usize = 256;
 const NODES: usize = 2048;
 
 /// What touches what: kind (0 node on face, 1 edges) and the two features.
