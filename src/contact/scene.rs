@@ -269,6 +269,8 @@ pub struct Scene {
     /// Size of each facet in the reference configuration [m]: its length, or the root of its area
     /// (twice the area for a triangle).
     pub facet_size: Vec<f64>,
+    /// The shortest way across each facet there [m]: its area over its longest side.
+    facet_width: Vec<f64>,
     /// Facets of the same body a node ignores in discrete tests though it is no corner of them.
     ring: Lists,
     only: Option<Vec<[u32; 2]>>,
@@ -366,6 +368,7 @@ impl Scene {
             let slot = |k: usize| slot_of[facet.nodes[k.min(last)] as usize];
             self.facet_slots.push([slot(0), slot(1), slot(2), slot(3)]);
             self.facet_size.push(size_in(facet, reference));
+            self.facet_width.push(width_in(facet, reference));
         }
         self.slots.extend(nodes);
 
@@ -526,6 +529,13 @@ impl Scene {
         }
     }
 
+    /// Two edges that overlap by more than this [m] see each other from the far sides of their bodies: half of what the facets
+    /// around them are wide. The length of an edge says nothing about how thick its body is.
+    pub fn deepest_crossing(&self, first: &Edge, second: &Edge) -> f64 {
+        let facets = first.facets.iter().chain(&second.facets);
+        0.5 * facets.filter_map(|&f| self.facet_width.get(f as usize)).copied().fold(f64::INFINITY, f64::min)
+    }
+
     fn smallest(&self, facets: &[u32], own: f64) -> f64 {
         facets.iter().filter(|&&f| f != NONE).fold(own, |s, &f| s.min(self.facet_size[f as usize]))
     }
@@ -557,6 +567,21 @@ fn size_in(facet: &Facet, reference: &[Vec3]) -> f64 {
         FacetKind::Point | FacetKind::Segment => a,
         FacetKind::Triangle => a.sqrt(),
         FacetKind::Quad => (0.5 * a).sqrt(),
+    }
+}
+
+fn width_in(facet: &Facet, reference: &[Vec3]) -> f64 {
+    let area = facet.area_vector(reference).norm();
+    let corners = facet.corners();
+    let side = |k: usize| {
+        let [p, q] = [k, (k + 1) % corners.len()].map(|k| reference[corners[k] as usize]);
+        (p - q).norm()
+    };
+    let longest = (0..corners.len()).map(side).fold(0.0, f64::max);
+    match facet.kind {
+        FacetKind::Triangle if longest > 0.0 => area / longest,
+        FacetKind::Quad if longest > 0.0 => 0.5 * area / longest,
+        _ => size_in(facet, reference),
     }
 }
 

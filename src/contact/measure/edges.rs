@@ -230,12 +230,8 @@ impl AskEdges<'_> {
     }
 
     fn is_too_deep(&self, first: &Edge, second: &Edge, gap: f64) -> bool {
-        let scene = self.normals.scene;
-        let size = |e: &Edge| {
-            let known = e.facets.iter().filter(|&&f| (f as usize) < scene.facets.len());
-            known.fold(f64::INFINITY, |s, &f| s.min(scene.facet_size[f as usize]))
-        };
-        -gap > self.query.max_penetration.unwrap_or(0.5 * size(first).min(size(second)))
+        let deepest = || self.normals.scene.deepest_crossing(first, second);
+        -gap > self.query.max_penetration.unwrap_or_else(deepest)
     }
 
     /// Nearest points of two edges, `e < f`, if they cross within reach.

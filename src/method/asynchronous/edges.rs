@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! nearest points of the two lines at s and t, both well inside     n ∥ a × b, out of b and into a
-//! gap g = n·(x_a(s) − x_b(t)), overlap between 0 and half an edge    weights 1−s, s, −(1−t), −t
+//! gap g = n·(x_a(s) − x_b(t)), overlap up to half of what their facets are wide    weights 1−s, s, −(1−t), −t
 //! ```
+//!
+//! Half of what an edge is long, as one could think, is too much: two thin bodies that lie across each other would also
+//! touch with the edges of their far sides, and never part.
 //!
 //! Only edges at which the surface bends can be the first to touch. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
@@ -27,8 +30,6 @@ const FLAT: f64 = 0.996_194_698_091_745_5;
 const END: f64 = 0.02;
 /// Sine of the angle below which edges are parallel.
 const PARALLEL: f64 = 0.05;
-/// Overlaps beyond this share of the shorter edge are seen from the far side.
-const DEEPEST: f64 = 0.5;
 
 /// One edge that looks for others.
 #[derive(Clone, Copy, Debug)]
@@ -202,8 +203,8 @@ fn crossing(a: &EdgeOf, b: &EdgeOf, scene: &Scene, motion: &Motion) -> Option<Pa
         return None;
     }
     let gap = n.dot(&((a0 + s * (a1 - a0)) - (b0 + t * (b1 - b0))));
-    let shorter = (a1 - a0).norm().min((b1 - b0).norm());
-    if gap > 0.0 || -gap > DEEPEST * shorter {
+    let deepest = || scene.deepest_crossing(&scene.edges[a.edge as usize], &scene.edges[b.edge as usize]);
+    if gap > 0.0 || -gap > deepest() {
         return None;
     }
     Some(Pair::edge_edge(a.edge, b.edge, [0, 1, 2, 3], s, t, n).with_gap(gap))
