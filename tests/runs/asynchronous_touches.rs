@@ -106,6 +106,35 @@ fn a_moving_wall_throws_with_almost_twice_its_speed() {
     );
 }
 
+/// A bar comes down across a rigid beam, no node of either in the other's way: their edges meet. The beam may as well come up.
+#[test]
+fn a_bar_bounces_off_the_edges_of_a_rigid_beam() {
+    let meet = |rises: f64| {
+        let mut builder = Builder::default();
+        let bar = shape::Box::new([2.0, 0.2, 0.2], [2, 1, 1]).build().unwrap();
+        let bar = moved(bar, |p| p - Vec3::new(1.2, 0.1, -0.01));
+        builder.body(body("bar", bar, &law(1000.0), 1.0));
+        let beam = shape::Box::new([0.2, 2.0, 0.2], [1, 1, 1]).build().unwrap();
+        let shape = ObstacleShape::Mesh(moved(beam, |p| p - Vec3::new(0.1, 1.0, 0.2)));
+        let motion = Some(Motion::Velocity { velocity: rises * Vec3::z() });
+        builder.contact.obstacles.push(Obstacle { motion, ..Obstacle::new("beam", shape) });
+        let model = builder.build().unwrap();
+        let method = Asynchronous::new(&model, fine());
+        let mut run = Run::with(model, method, |_, _| (rises - 1.0) * Vec3::z());
+        if rises == 0.0 {
+            balanced(&mut run, 0.2, 0.02);
+        } else {
+            run.until(0.2).unwrap();
+        }
+        assert!(run.ledger.penetration_max < 0.01, "{}", run.ledger.penetration_max);
+        assert!((run.method.impulse_between(0, 1) - run.ledger.impulse).norm() <= 1e-12);
+        momenta(&run).0 - 0.08 * rises * Vec3::z()
+    };
+    let (falling, rising) = (meet(0.0), meet(1.0));
+    assert!(falling.z > 0.0 && falling.y.abs() < 1e-12, "{falling}");
+    assert!((falling - rising).norm() <= 1e-9, "{falling} {rising}");
+}
+
 /// Quads and triangles in the plane, tets in space, meet another of their kind: momenta stay to round-off.
 #[test]
 fn plane_bodies_and_tets_collide_and_keep_their_momenta() {

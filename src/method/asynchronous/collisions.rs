@@ -17,7 +17,7 @@
 //! is done beforehand, by all threads.
 
 use super::contactors::{Around, Contactor, NOTHING, contactor};
-use super::edges::Edges;
+use super::edges::{Edges, Line};
 use super::impulses::{Hands, Impulses, Local, Motion};
 use super::obstacles::Obstacles;
 use super::options::{ContactVelocity, Options};
@@ -96,7 +96,7 @@ pub struct Collisions {
     neighbours: Vec<Vec<u32>>,
     /// Of each task.
     hits: Vec<Vec<Hit>>,
-    obstacles: Obstacles,
+    pub obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
     pub impulses: Impulses,
     pub window: Window,
@@ -165,10 +165,6 @@ impl Collisions {
         self.meet[a as usize * self.bodies + b as usize]
     }
 
-    pub fn velocity(&self) -> ContactVelocity {
-        self.velocity
-    }
-
     /// Median size of the targets [m].
     pub fn size(&self) -> f64 {
         self.room / ROOM
@@ -217,8 +213,8 @@ impl Collisions {
             }
         }
         self.cells = all;
-        edges.refresh(self, &motion);
         self.obstacles.place(hands.model, &self.scene, &motion);
+        edges.refresh(self, &motion);
         let mut near = std::mem::take(&mut self.near);
         let mut rings = std::mem::take(&mut self.rings);
         let mut found = std::mem::take(&mut self.found);
@@ -392,18 +388,50 @@ impl Collisions {
                 pairs.push((body, pair));
             }
         });
-        for (body, pair) in &mut pairs {
-            self.window.penetration = self.window.penetration.max(-pair.gap);
-            let law = hands.model.contact.law(contactor.body, *body);
-            (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-            let nodes = [contactor.node];
-            let mut local = Local::of(&nodes, self.velocity, hands);
-            if let Some(impact) = response::bounce(pair, 0.0, &local.inv_mass, &mut local.v) {
-                self.window.carries(&mut self.contactors[i].carried, hands.when.tick);
-                self.impulses.give(pair, &nodes, &impact, [contactor.body, *body], hands);
+        let mut carried = contactor.carried;
+        for &(body, pair) in &pairs {
+            self.bounce(pair, &[contactor.node], [contactor.body, body], &mut carried, hands);
+        }
+        self.contactors[i].carried = carried;
+        self.pairs = pairs;
+    }
+
+    /// An edge bounces off edges of obstacles.
+    pub fn try_edges_of_obstacles(&mut self, mine: &Line, carried: &mut u64, hands: &mut Hands) {
+        if !self.obstacles.has_edges() {
+            return;
+        }
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.clear();
+        let (meet, bodies) = (&self.meet, self.bodies);
+        self.obstacles.find_edges(mine, hands.model, &self.scene, &hands.motion(), |body, pair| {
+            if meet[mine.body as usize * bodies + body as usize] {
+                pairs.push((body, pair));
             }
+        });
+        for &(body, pair) in &pairs {
+            self.bounce(pair, &mine.nodes, [mine.body, body], carried, hands);
         }
         self.pairs = pairs;
+    }
+
+    /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in.
+    pub fn bounce(
+        &mut self,
+        mut pair: Pair,
+        nodes: &[u32],
+        bodies: [u32; 2],
+        carried: &mut u64,
+        hands: &mut Hands,
+    ) {
+        self.window.penetration = self.window.penetration.max(-pair.gap);
+        let law = hands.model.contact.law(bodies[0], bodies[1]);
+        (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
+        let mut local = Local::of(nodes, self.velocity, hands);
+        if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
+            self.window.carries(carried, hands.when.tick);
+            self.impulses.give(&pair, nodes, &impact, bodies, hands);
+        }
     }
 
     pub fn save(&self, record: &mut Record) {

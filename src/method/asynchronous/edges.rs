@@ -8,17 +8,18 @@
 //! Half of what an edge is long, as one could think, is too much: two thin bodies that lie across each other would also
 //! touch with the edges of their far sides, and never part.
 //!
+//! Edges of obstacles take part: they have points that move as told instead of the last two weights.
+//!
 //! Only edges at which the surface bends can be the first to touch. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
-use super::super::response;
 use super::collisions::{Collisions, holds};
-use super::impulses::{Hands, Local, Motion};
+use super::impulses::{Hands, Motion};
 use super::rings::{Near, Ring, rings};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
-use crate::contact::scene::Scene;
+use crate::contact::scene::{Edge, Scene};
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
@@ -31,14 +32,37 @@ const END: f64 = 0.02;
 /// Sine of the angle below which edges are parallel.
 const PARALLEL: f64 = 0.05;
 
+/// An edge at which a surface bends.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub nodes: [u32; 2],
+    facets: [u32; 2],
+    pub body: u32,
+    /// Its number in the scene.
+    pub edge: u32,
+}
+
+impl Line {
+    /// Edge `edge` of the scene, whose nodes are at `x`, if it is one.
+    pub fn of(scene: &Scene, edge: usize, x: &[Vec3]) -> Option<Line> {
+        let Edge { nodes, facets, body, .. } = scene.edges[edge];
+        if facets[1] == NONE {
+            return None;
+        }
+        let [p, q] = facets.map(|f| facet_normal(scene, f, |n| x[n as usize]));
+        (p.dot(&q) < FLAT).then_some(Line { nodes, facets, body, edge: edge as u32 })
+    }
+
+    /// Mean of the normals beside it, not of unit length.
+    fn outwards(&self, scene: &Scene, at: impl Fn(u32) -> Vec3 + Copy) -> Vec3 {
+        self.facets.iter().map(|&f| facet_normal(scene, f, at)).sum()
+    }
+}
+
 /// One edge that looks for others.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeOf {
-    nodes: [u32; 2],
-    facets: [u32; 2],
-    body: u32,
-    /// Its number in the scene.
-    edge: u32,
+    line: Line,
     /// Time between two looks [ticks].
     step: u64,
     /// One more than the tick at which it last carried an impulse; zero for never.
@@ -62,27 +86,15 @@ impl Edges {
         let mut steps = vec![None; nodes];
         collisions.contactors.iter().for_each(|c| steps[c.node as usize] = Some(c.step));
         let step_of = |n: u32| steps[n as usize];
-        let at = |n: u32| model.reference[n as usize];
-        let bends = |facets: [u32; 2]| {
-            let [p, q] = facets.map(|f| facet_normal(scene, f, at));
-            p.dot(&q) < FLAT
-        };
         let mut list = Vec::new();
         for (e, edge) in scene.edges.iter().enumerate() {
             let soft = edge.nodes.iter().all(|&n| (n as usize) < nodes);
-            if !soft || edge.facets[1] == NONE || !bends(edge.facets) {
+            let Some(line) = Some(e).filter(|_| soft).and_then(|e| Line::of(scene, e, &model.reference))
+            else {
                 continue;
-            }
+            };
             if let [Some(a), Some(b)] = edge.nodes.map(step_of) {
-                let step = a.min(b);
-                list.push(EdgeOf {
-                    nodes: edge.nodes,
-                    facets: edge.facets,
-                    body: edge.body,
-                    edge: e as u32,
-                    step,
-                    carried: 0,
-                });
+                list.push(EdgeOf { line, step: a.min(b), carried: 0 });
             }
         }
         list.sort_by_key(|edge| edge.step);
@@ -115,28 +127,27 @@ impl Edges {
         let Edges { list, rings, near, cells, room, found } = self;
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
-            let (id, grown) = (i as u32, box_of(edge.nodes, motion).grown(*room));
-            if !collisions.may_reach(edge.body, &grown) {
+            let (id, grown) = (i as u32, box_of(edge.line.nodes, motion).grown(*room));
+            if !collisions.may_reach(edge.line.body, &grown) {
                 cells.remove_box(id);
             } else if !cells.stored(id).is_some_and(|fat| holds(fat, &grown)) {
                 cells.insert_box(id, grown.lo, grown.hi);
             }
         }
         near.renew(rings, |i, ids| {
-            let mine = &list[i];
+            let mine = &list[i].line;
             let around = box_of(mine.nodes, motion).grown(*room);
-            if !collisions.may_reach(mine.body, &around) {
-                return false;
+            if collisions.may_reach(mine.body, &around) {
+                cells.query_box(&around.lo, &around.hi, found);
+                ids.extend(found.iter().filter(|&&id| {
+                    let other = &list[id as usize].line;
+                    id as usize != i
+                        && collisions.may_meet(mine.body, other.body)
+                        && (mine.body != other.body
+                            || !collisions.scene.excludes_edge_edge(mine.edge, other.edge, false))
+                }));
             }
-            cells.query_box(&around.lo, &around.hi, found);
-            ids.extend(found.iter().filter(|&&id| {
-                let other = &list[id as usize];
-                id as usize != i
-                    && collisions.may_meet(mine.body, other.body)
-                    && (mine.body != other.body
-                        || !collisions.scene.excludes_edge_edge(mine.edge, other.edge, false))
-            }));
-            false
+            collisions.obstacles.edge_may_touch(&around, found)
         });
     }
 
@@ -146,23 +157,22 @@ impl Edges {
         let ring = &mut rings[ring];
         collisions.impulses.tally.checks += ring.members.len() as u64;
         for &i in near.active(ring) {
-            let mine = list[i as usize];
+            let EdgeOf { line: mine, mut carried, .. } = list[i as usize];
             for &id in near.of(i as usize) {
-                let other = &list[id as usize];
-                let Some(mut pair) = crossing(&mine, other, &collisions.scene, &hands.motion()) else {
+                let other = &list[id as usize].line;
+                let motion = hands.motion();
+                let at = |n: u32| motion.at(n);
+                let Some(Crossing { s, t, normal, gap }) =
+                    Crossing::of([&mine, other], &collisions.scene, at, at)
+                else {
                     continue;
                 };
-                collisions.window.penetration = collisions.window.penetration.max(-pair.gap);
+                let pair = Pair::edge_edge(mine.edge, other.edge, [0, 1, 2, 3], s, t, normal).with_gap(gap);
                 let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
-                let bodies = [mine.body, other.body];
-                let law = hands.model.contact.law(bodies[0], bodies[1]);
-                (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-                let mut local = Local::of(&nodes, collisions.velocity(), hands);
-                if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
-                    collisions.window.carries(&mut list[i as usize].carried, hands.when.tick);
-                    collisions.impulses.give(&pair, &nodes, &impact, bodies, hands);
-                }
+                collisions.bounce(pair, &nodes, [mine.body, other.body], &mut carried, hands);
             }
+            collisions.try_edges_of_obstacles(&mine, &mut carried, hands);
+            list[i as usize].carried = carried;
         }
         collisions.notice_impulses(hands.when.tick);
         ring.next = hands.when.tick + ring.step;
@@ -191,23 +201,37 @@ fn facet_normal(scene: &Scene, facet: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
     if length > 0.0 { n / length } else { n }
 }
 
-/// The pair of two edges that have crossed, points counted from zero: those of `a`, then those of `b`.
-fn crossing(a: &EdgeOf, b: &EdgeOf, scene: &Scene, motion: &Motion) -> Option<Pair> {
-    let ([a0, a1], [b0, b1]) = (a.nodes.map(|n| motion.at(n)), b.nodes.map(|n| motion.at(n)));
-    let (s, t, n) = nearest(&a0, &a1, &b0, &b1)?;
-    let mean =
-        |edge: &EdgeOf| edge.facets.iter().map(|&f| facet_normal(scene, f, |n| motion.at(n))).sum::<Vec3>();
-    let out = mean(b);
-    let n = if n.dot(&out) > 0.0 { n } else { -n };
-    if n.dot(&out) <= 0.0 || n.dot(&mean(a)) >= 0.0 {
-        return None;
+/// Two edges that have crossed.
+pub struct Crossing {
+    pub s: f64,
+    pub t: f64,
+    /// Out of the second, into the first.
+    pub normal: Vec3,
+    pub gap: f64,
+}
+
+impl Crossing {
+    /// That of lines `a` and `b`, if they have; their nodes are where `at_a` and `at_b` say.
+    pub fn of(
+        [a, b]: [&Line; 2],
+        scene: &Scene,
+        at_a: impl Fn(u32) -> Vec3 + Copy,
+        at_b: impl Fn(u32) -> Vec3 + Copy,
+    ) -> Option<Crossing> {
+        let ([a0, a1], [b0, b1]) = (a.nodes.map(at_a), b.nodes.map(at_b));
+        let (s, t, n) = nearest(&a0, &a1, &b0, &b1)?;
+        let out = b.outwards(scene, at_b);
+        let normal = if n.dot(&out) > 0.0 { n } else { -n };
+        if normal.dot(&out) <= 0.0 || normal.dot(&a.outwards(scene, at_a)) >= 0.0 {
+            return None;
+        }
+        let gap = normal.dot(&((a0 + s * (a1 - a0)) - (b0 + t * (b1 - b0))));
+        let deepest = || scene.deepest_crossing(&scene.edges[a.edge as usize], &scene.edges[b.edge as usize]);
+        if gap > 0.0 || -gap > deepest() {
+            return None;
+        }
+        Some(Crossing { s, t, normal, gap })
     }
-    let gap = n.dot(&((a0 + s * (a1 - a0)) - (b0 + t * (b1 - b0))));
-    let deepest = || scene.deepest_crossing(&scene.edges[a.edge as usize], &scene.edges[b.edge as usize]);
-    if gap > 0.0 || -gap > deepest() {
-        return None;
-    }
-    Some(Pair::edge_edge(a.edge, b.edge, [0, 1, 2, 3], s, t, n).with_gap(gap))
 }
 
 /// Parameters of the nearest points of two lines, and a unit vector across both; none near the ends or if parallel.

@@ -1,10 +1,11 @@
-//! Rigid obstacles: a surface node that has got behind a plane, a polyline or a mesh bounces off.
+//! Rigid obstacles: a surface node that has got behind a plane, a polyline or a mesh bounces off, and so does an edge that has
+//! crossed one of a mesh.
 //!
 //! A node is measured against the nearest facet around it, with the angle-weighted normals of the search room, and counts
 //! as inside down to half the facet's size; a plane has no far side. The obstacle has the velocity of its pose at the
-//! point of contact. Nodes and edges of an obstacle do not look for the faces of bodies: where it is finer than they are,
-//! it may enter between their nodes.
+//! point of contact. Nodes of an obstacle do not look for the faces of bodies: its corners may enter between their nodes.
 
+use super::edges::{Crossing, Line};
 use super::impulses::Motion;
 use crate::contact::cells::Cells;
 use crate::contact::obstacle::Pose;
@@ -26,6 +27,9 @@ pub struct Obstacles {
     /// Facets of all others, and boxes that reach as deep as nodes are looked for.
     facets: Vec<u32>,
     cells: Cells,
+    /// The same of edges at which they bend.
+    edges: Vec<Line>,
+    edge_cells: Cells,
     /// All nodes of the scene; those of the model are filled in where they are asked for.
     x: Vec<Vec3>,
     drawn: Vec<Vec3>,
@@ -49,6 +53,7 @@ impl Obstacles {
             let facet = &scene.facets[*f as usize];
             facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid
         };
+        let has_rigid_body = |e: &usize| scene.bodies[scene.edges[*e].body as usize].attributes.rigid;
         let drawn = model.contact.obstacle_nodes();
         let mut x = model.reference.clone();
         x.extend(&drawn);
@@ -56,6 +61,11 @@ impl Obstacles {
             planes: planes.collect(),
             facets: (0..scene.facets.len() as u32).filter(rigid).collect(),
             cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
+            edges: (0..scene.edges.len())
+                .filter(has_rigid_body)
+                .filter_map(|e| Line::of(scene, e, &x))
+                .collect(),
+            edge_cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
             x,
             drawn,
             poses: Vec::with_capacity(obstacles.len()),
@@ -92,6 +102,61 @@ impl Obstacles {
             let deep = tight.grown(DEEPEST * scene.facet_size[f as usize]);
             self.cells.move_box(i as u32, deep.lo, deep.hi);
         }
+        self.edge_cells.set_margin(self.room);
+        for (i, line) in self.edges.iter().enumerate() {
+            let mut tight = Aabb::EMPTY;
+            for p in line.nodes.map(|n| self.x[n as usize]) {
+                tight.add(&[p.x, p.y, p.z]);
+            }
+            let edge = &scene.edges[line.edge as usize];
+            let deep = tight.grown(scene.deepest_crossing(edge, edge));
+            self.edge_cells.move_box(i as u32, deep.lo, deep.hi);
+        }
+    }
+
+    pub fn has_edges(&self) -> bool {
+        !self.edges.is_empty()
+    }
+
+    /// Can an edge that stays in this box touch an edge of an obstacle as it is now?
+    pub fn edge_may_touch(&self, around: &Aabb, found: &mut Vec<u32>) -> bool {
+        if self.edges.is_empty() || self.moving {
+            return !self.edges.is_empty();
+        }
+        self.edge_cells.query_box(&around.lo, &around.hi, found);
+        !found.is_empty()
+    }
+
+    /// Edges of obstacles that an edge has crossed, handed to `visit` with the obstacle's body; its nodes are the points zero
+    /// and one of the pair.
+    pub fn find_edges(
+        &mut self,
+        mine: &Line,
+        model: &Model,
+        scene: &Scene,
+        motion: &Motion,
+        mut visit: impl FnMut(u32, Pair),
+    ) {
+        self.place(model, scene, motion);
+        let mut tight = Aabb::EMPTY;
+        for p in mine.nodes.map(|n| motion.at(n)) {
+            tight.add(&[p.x, p.y, p.z]);
+        }
+        let mut found = std::mem::take(&mut self.found);
+        self.edge_cells.query_box(&tight.lo, &tight.hi, &mut found);
+        let x = &self.x;
+        let soft = model.bodies.len();
+        for other in found.iter().map(|&i| &self.edges[i as usize]) {
+            let crossed = Crossing::of([mine, other], scene, |n| motion.at(n), |n| x[n as usize]);
+            let Some(Crossing { s, t, normal, gap }) = crossed else { continue };
+            let [p, q] = other.nodes.map(|n| x[n as usize]);
+            let position = p + t * (q - p);
+            let velocity = self.poses[other.body as usize - soft].velocity_at(&position);
+            let pair =
+                Pair::edge_obstacle([mine.edge, other.edge], [0, 1], s, Outer { position, velocity }, normal);
+            visit(other.body, pair.with_gap(gap));
+        }
+        self.found = found;
     }
 
     /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
