@@ -220,17 +220,16 @@ impl Crossing {
     ) -> Option<Crossing> {
         let ([a0, a1], [b0, b1]) = (a.nodes.map(at_a), b.nodes.map(at_b));
         let (s, t, n) = nearest(&a0, &a1, &b0, &b1)?;
+        // the overlap if it is one; which it is takes longest to find out
+        let along = n.dot(&((a0 + s * (a1 - a0)) - (b0 + t * (b1 - b0))));
+        let [first, second] = [a, b].map(|line| &scene.edges[line.edge as usize]);
+        if along.abs() > scene.deepest_crossing(first, second) {
+            return None;
+        }
         let out = b.outwards(scene, at_b);
-        let normal = if n.dot(&out) > 0.0 { n } else { -n };
-        if normal.dot(&out) <= 0.0 || normal.dot(&a.outwards(scene, at_a)) >= 0.0 {
-            return None;
-        }
-        let gap = normal.dot(&((a0 + s * (a1 - a0)) - (b0 + t * (b1 - b0))));
-        let deepest = || scene.deepest_crossing(&scene.edges[a.edge as usize], &scene.edges[b.edge as usize]);
-        if gap > 0.0 || -gap > deepest() {
-            return None;
-        }
-        Some(Crossing { s, t, normal, gap })
+        let (normal, gap) = if n.dot(&out) > 0.0 { (n, along) } else { (-n, -along) };
+        let parts = normal.dot(&out) > 0.0 && normal.dot(&a.outwards(scene, at_a)) < 0.0;
+        (parts && gap <= 0.0).then_some(Crossing { s, t, normal, gap })
     }
 }
 
