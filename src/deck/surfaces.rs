@@ -6,8 +6,9 @@
 use super::problem::Problems;
 use super::tree::Tree;
 use crate::contact::check::{self, Problem};
+use crate::contact::overlap;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Query};
+use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::contact::touch::parts_bodies;
 use crate::math::Vec3;
@@ -150,8 +151,44 @@ fn is_open(scene: &Scene, body: usize) -> bool {
     }
 }
 
+/// Of each body: may it touch itself, and do facets of it that are no neighbours meet?
+fn cut_by_themselves(scene: &Scene, x: &[Vec3]) -> Vec<bool> {
+    let mut cut = vec![false; scene.bodies.len()];
+    if scene.bodies.iter().all(|b| !b.attributes.self_contact) {
+        return cut;
+    }
+    let query = Query { vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+    let mut search = ThreeStage::new();
+    if search.gather(scene, Positions::now(x), &query).is_ok() {
+        let candidates = search.candidates();
+        for group in candidates.groups.iter().filter(|g| g.a == g.b) {
+            let mut pairs = group.face_face.of(&candidates.face_face).iter();
+            cut[group.a as usize] = pairs.any(|&[f, g]| facets_meet(scene, x, f, g));
+        }
+    }
+    cut
+}
+
+/// Do two facets share a point? Quadrilaterals count as two triangles.
+fn facets_meet(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
+    let [p, q] = [f, g].map(|f| scene.facets[f as usize].corners());
+    let at = |k: u32| x[k as usize];
+    if let ([a, b], [c, d]) = (p, q) {
+        return overlap::segment_segment(&at(*a), &at(*b), &at(*c), &at(*d));
+    }
+    let triangles = |corners: &[u32]| {
+        let fan: Vec<[Vec3; 3]> =
+            (2..corners.len()).map(|k| [corners[0], corners[k - 1], corners[k]].map(at)).collect();
+        fan
+    };
+    let others = triangles(q);
+    triangles(p).iter().any(|t| others.iter().any(|u| overlap::triangle_triangle(t, u)))
+}
+
 /// The deepest overlap of every two bodies. Surfaces that cross have nodes or edges near each other, so a reach of one
 /// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
+///
+/// What lies behind a surface of its own body is mostly the other side of a thin wall: it counts if the surface cuts itself.
 fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
     let edges = scene.bodies.iter().filter(|b| !b.plane && b.median_edge > 0.0).map(|b| b.median_edge);
     let (finest, coarsest) =
@@ -180,6 +217,7 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
     };
     let least = ROUND_OFF * edge;
     let open: Vec<bool> = (0..scene.bodies.len()).map(|b| is_open(scene, b)).collect();
+    let cut = cut_by_themselves(scene, x);
     for record in search.vertex_face().iter().filter(|r| -r.gap > least) {
         let facet = &scene.facets[record.face as usize];
         // Behind an open surface is not always inside: there the usual limit holds.
@@ -187,12 +225,15 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
         if open[facet.body as usize] && -record.gap > limit {
             continue;
         }
-        add(scene.node_body[record.node as usize], facet.body, -record.gap, x[record.node as usize]);
+        let body = scene.node_body[record.node as usize];
+        if body != facet.body || cut[body as usize] {
+            add(body, facet.body, -record.gap, x[record.node as usize]);
+        }
     }
     for r in search.edge_edge().iter().filter(|r| -r.gap > least) {
-        if parts_bodies(scene, x, r.first, r.second, &r.normal) {
-            let body = |e: u32| scene.edges[e as usize].body;
-            add(body(r.first), body(r.second), -r.gap, r.p);
+        let [a, b] = [r.first, r.second].map(|e| scene.edges[e as usize].body);
+        if parts_bodies(scene, x, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
+            add(a, b, -r.gap, r.p);
         }
     }
     deepest.sort_by(|p, q| q.1.total_cmp(&p.1).then(p.0.cmp(&q.0)));

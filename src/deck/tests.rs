@@ -1,6 +1,7 @@
 //! Whole decks: what is read is what was written, and the schema says the same as the reader.
 
 use super::*;
+use crate::math::Vec3;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -459,6 +460,52 @@ fn bodies_that_overlap_at_the_start_are_named_with_the_depth() {
         let told = load_text(&(text + "[contact]\nguard = true\n")).err().unwrap().to_string();
         assert!(told.contains("overlap at the start") && told.contains("`guard`"), "{told}");
     }
+}
+
+/// The far side of a thin wall is behind every node of it, and no overlap; a strip that is drawn through itself is one.
+#[test]
+fn thin_walls_do_not_overlap_themselves() {
+    let deck = |mesh: &str| {
+        format!(
+            "method = \"dcr\"\nend = 1\n[body.wall]\nmesh = {{ {mesh} }}\n\
+             material = {{ law = \"linear\", young = 1, poisson = 0, density = 1 }}\n[contact]\nself = [\"wall\"]\n"
+        )
+    };
+    for mesh in [
+        "shape = \"ring\", inner = 0.08, outer = 0.1, around = 12, radial = 1",
+        "shape = \"box\", size = [1, 1, 0.01], cells = [6, 6, 1]",
+        "shape = \"box\", size = [1, 1, 0.01], cells = [6, 6, 1], cell = \"tet4\"",
+    ] {
+        let loaded = load_text(&deck(mesh)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((loaded.surfaces.unwrap().overlaps, loaded.warnings), (vec![], vec![]), "{mesh}");
+    }
+    let mut file = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n16\n".to_owned();
+    // once around and through its own beginning
+    let way =
+        [[0.0, 0.0], [3.0, 0.0], [4.0, 1.0], [4.0, 3.0], [3.0, 4.0], [2.0, 3.0], [1.5, 1.0], [1.4, -1.0]];
+    for (k, p) in way.iter().enumerate() {
+        let (before, after) = (way[k.max(1) - 1], way[(k + 1).min(way.len() - 1)]);
+        let along = Vec3::new(after[0] - before[0], after[1] - before[1], 0.0).normalize();
+        for (i, side) in [-0.1, 0.1].into_iter().enumerate() {
+            let (x, y) = (p[0] - side * along.y, p[1] + side * along.x);
+            file += &format!("{} {x} {y} 0\n", 2 * k + i + 1);
+        }
+    }
+    file += "$EndNodes\n$Elements\n7\n";
+    for k in 0..7 {
+        let n = 2 * k + 1;
+        file += &format!("{} 3 2 1 1 {} {} {} {}\n", k + 1, n, n + 2, n + 3, n + 1);
+    }
+    file += "$EndElements\n";
+    let folder = std::env::temp_dir().join(format!("carom-{}-strip", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("strip.msh");
+    std::fs::write(&path, file).unwrap();
+    let loaded =
+        load_text(&deck(&format!("file = \"{}\"", path.display()))).unwrap_or_else(|e| panic!("{e}"));
+    std::fs::remove_dir_all(folder).unwrap();
+    let overlaps = loaded.surfaces.unwrap().overlaps;
+    assert!(overlaps.len() == 1 && overlaps[0].bodies == ["wall", "wall"], "{overlaps:?}");
 }
 
 #[test]
