@@ -10,7 +10,8 @@
 //!
 //! Edges of obstacles take part: they have points that move as told instead of the last two weights.
 //!
-//! Only edges at which the surface bends can be the first to touch. The line between the two points is along n, so a
+//! Only edges at which the surface bends can be the first to touch; those of an obstacle may touch any, because its nodes do
+//! not look for faces. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
 use super::collisions::{Collisions, holds};
@@ -32,25 +33,27 @@ const END: f64 = 0.02;
 /// Sine of the angle below which edges are parallel.
 const PARALLEL: f64 = 0.05;
 
-/// An edge at which a surface bends.
+/// An edge inside a surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     pub nodes: [u32; 2],
     facets: [u32; 2],
     pub body: u32,
+    /// The surface bends there.
+    pub bends: bool,
     /// Its number in the scene.
     pub edge: u32,
 }
 
 impl Line {
-    /// Edge `edge` of the scene, whose nodes are at `x`, if it is one.
+    /// Edge `edge` of the scene, whose nodes are at `x`; none on a rim.
     pub fn of(scene: &Scene, edge: usize, x: &[Vec3]) -> Option<Line> {
         let Edge { nodes, facets, body, .. } = scene.edges[edge];
         if facets[1] == NONE {
             return None;
         }
         let [p, q] = facets.map(|f| facet_normal(scene, f, |n| x[n as usize]));
-        (p.dot(&q) < FLAT).then_some(Line { nodes, facets, body, edge: edge as u32 })
+        Some(Line { nodes, facets, body, bends: p.dot(&q) < FLAT, edge: edge as u32 })
     }
 
     /// Mean of the normals beside it, not of unit length.
@@ -86,6 +89,7 @@ impl Edges {
         let mut steps = vec![None; nodes];
         collisions.contactors.iter().for_each(|c| steps[c.node as usize] = Some(c.step));
         let step_of = |n: u32| steps[n as usize];
+        let all = collisions.obstacles.has_edges();
         let mut list = Vec::new();
         for (e, edge) in scene.edges.iter().enumerate() {
             let soft = edge.nodes.iter().all(|&n| (n as usize) < nodes);
@@ -93,7 +97,7 @@ impl Edges {
             else {
                 continue;
             };
-            if let [Some(a), Some(b)] = edge.nodes.map(step_of) {
+            if let ([Some(a), Some(b)], true) = (edge.nodes.map(step_of), all || line.bends) {
                 list.push(EdgeOf { line, step: a.min(b), carried: 0 });
             }
         }
@@ -128,7 +132,7 @@ impl Edges {
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
             let (id, grown) = (i as u32, box_of(edge.line.nodes, motion).grown(*room));
-            if !collisions.may_reach(edge.line.body, &grown) {
+            if !edge.line.bends || !collisions.may_reach(edge.line.body, &grown) {
                 cells.remove_box(id);
             } else if !cells.stored(id).is_some_and(|fat| holds(fat, &grown)) {
                 cells.insert_box(id, grown.lo, grown.hi);
@@ -137,7 +141,7 @@ impl Edges {
         near.renew(rings, |i, ids| {
             let mine = &list[i].line;
             let around = box_of(mine.nodes, motion).grown(*room);
-            if collisions.may_reach(mine.body, &around) {
+            if mine.bends && collisions.may_reach(mine.body, &around) {
                 cells.query_box(&around.lo, &around.hi, found);
                 ids.extend(found.iter().filter(|&&id| {
                     let other = &list[id as usize].line;

@@ -53,7 +53,7 @@ impl Obstacles {
             let facet = &scene.facets[*f as usize];
             facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid
         };
-        let has_rigid_body = |e: &usize| scene.bodies[scene.edges[*e].body as usize].attributes.rigid;
+        let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid;
         let drawn = model.contact.obstacle_nodes();
         let mut x = model.reference.clone();
         x.extend(&drawn);
@@ -61,10 +61,7 @@ impl Obstacles {
             planes: planes.collect(),
             facets: (0..scene.facets.len() as u32).filter(rigid).collect(),
             cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
-            edges: (0..scene.edges.len())
-                .filter(has_rigid_body)
-                .filter_map(|e| Line::of(scene, e, &x))
-                .collect(),
+            edges: (0..scene.edges.len()).filter_map(|e| Line::of(scene, e, &x)).filter(sharp).collect(),
             edge_cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
             x,
             drawn,

@@ -9,7 +9,8 @@
 //!
 //! **Sign.** n points to the positive weights, the slave; forces act on it. The gap is positive when open.
 //!
-//! Edges count where both are sharp and no end of either says the same: see `said_by_ends`.
+//! Edges count where one of them is sharp, the other may be a line of the mesh on a flat face, and no end of either says the
+//! same: see `said_by_ends`.
 //!
 //! Guesses for forces are kept as vectors in space by what touches what, else by the node and the body it touches.
 
@@ -33,7 +34,7 @@ const DEEPEST: f64 = 0.05;
 /// Gap up to which things count as touching, and distance beside a face up to which a node counts as above it: shares of the finest body's median edge.
 const LEAST: f64 = 1e-6;
 const BESIDE: f64 = 1e-3;
-/// Cosine of the angle of its faces from which on an edge is flat and touches no edge: nodes do.
+/// Cosine of the angle of its faces from which on an edge is flat. Two flat ones do not touch: nodes do.
 const FLAT: f64 = 0.966;
 /// Sine of the angle by which the normal of two edges may lean over a face.
 const SLACK: f64 = 0.1;
@@ -296,8 +297,8 @@ impl Touches {
         }
     }
 
-    /// Do these edges touch as edges? They are near, both are sharp, their normal parts the bodies, and no end of either
-    /// says the same.
+    /// Do these edges touch as edges? They are near, one is sharp, their normal parts the bodies, and no end of either says
+    /// the same.
     fn edges_count(&self, record: &EdgeEdge) -> bool {
         let sharp = |e: u32| {
             let faces = self.scene.edges[e as usize].facets;
@@ -310,8 +311,7 @@ impl Touches {
         };
         record.gap <= self.near
             && !self.said_by_ends(record)
-            && sharp(record.first)
-            && sharp(record.second)
+            && (sharp(record.first) || sharp(record.second))
             && nearly_parts_bodies(&self.scene, &self.at, record.first, record.second, &record.normal, SLACK)
     }
 
