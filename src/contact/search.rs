@@ -12,7 +12,7 @@
 
 use super::closest_point::Feature;
 use super::measure::Narrow;
-use super::scene::Scene;
+use super::scene::{Body, Scene};
 use crate::math::Vec3;
 use std::time::Instant;
 use thiserror::Error;
@@ -56,7 +56,8 @@ impl Query {
 pub enum Pass {
     /// Each body's nodes against the other's faces.
     Double,
-    /// Nodes of the body with the smaller median edge (the lower one if equal) against faces of the other.
+    /// Nodes of the body with the smaller median edge (the lower one if equal) against faces of the other; if one is rigid,
+    /// those of the other in any case.
     Single,
 }
 
@@ -381,8 +382,11 @@ pub(super) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
         // A plane has no nodes to test; faces of an obstacle meet nodes of the others either way.
         Pass::Double => [true, a != b],
         Pass::Single if a == b => [true, false],
-        // What is rigid is the master: it has no node to move.
-        Pass::Single if p.attributes.rigid != q.attributes.rigid => [q.attributes.rigid, p.attributes.rigid],
+        // Nodes that move look at what is rigid in any case; its own look too where they are finer.
+        Pass::Single if p.attributes.rigid != q.attributes.rigid => {
+            let looks = |a: &Body, b: &Body| !a.attributes.rigid || !a.plane && a.median_edge < b.median_edge;
+            [looks(p, q), looks(q, p)]
+        }
         Pass::Single => {
             let first = p.median_edge <= q.median_edge;
             [first, !first]
