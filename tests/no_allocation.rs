@@ -66,7 +66,8 @@ fn allocations(threads: usize) -> u64 {
     })
 }
 
-/// The same of two blocks that lie on each other and on the floor, after a while in contact.
+/// The same of two blocks that lie on each other and on the floor, after so long in contact that lists of candidates, which
+/// last long at rest, have been made anew.
 fn allocations_in_contact<M: Method>(threads: usize, method: impl Fn(&Model, StepRule) -> M + Sync) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
@@ -83,12 +84,12 @@ fn allocations_in_contact<M: Method>(threads: usize, method: impl Fn(&Model, Ste
         let model = builder.build().unwrap();
         let method = method(&model, StepRule::Automatic { safety: 0.5 });
         let mut run = Run::with(model, method, |_, _| Vec3::zeros());
-        while run.state.step < 400 {
+        while run.state.step < 2000 {
             run.until(run.state.time + run.ledger.dt).unwrap();
         }
         assert!(run.ledger.collision_kicks > 1000);
         let before = ALLOCATIONS.load(Ordering::Relaxed);
-        while run.state.step < 500 {
+        while run.state.step < 2100 {
             run.until(run.state.time + run.ledger.dt).unwrap();
         }
         ALLOCATIONS.load(Ordering::Relaxed) - before

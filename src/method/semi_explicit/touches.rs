@@ -214,10 +214,12 @@ impl Touches {
         self.search.find(&self.scene, &self.at, None, &query)?;
         let (mut records, mut edges) = (std::mem::take(&mut self.records), std::mem::take(&mut self.edges));
         let found = self.search.vertex_face().par_iter().with_min_len(STRETCH);
+        make_room(&mut records, found.len());
         found.map(|r| self.sided(r)).collect_into_vec(&mut records);
         self.records = records;
         self.choose(options.pass);
         let found = self.search.edge_edge().par_iter().with_min_len(STRETCH);
+        make_room(&mut edges, found.len());
         found.map(|r| self.edges_count(r)).collect_into_vec(&mut edges);
         self.edges = edges;
         Ok(())
@@ -424,6 +426,8 @@ impl Touches {
         let mut list = std::mem::take(&mut self.contacts.list);
         let mut touches = std::mem::take(&mut self.touches);
         let chosen = self.chosen.par_iter().with_min_len(STRETCH);
+        make_room(&mut list, chosen.len());
+        make_room(&mut touches, chosen.len());
         chosen
             .map(|&i| self.on_face(&self.records[i as usize], v, dt))
             .unzip_into_vecs(&mut list, &mut touches);
@@ -653,6 +657,14 @@ impl Touches {
         (self.speed, self.depth, self.contacts.typical) = (halves[3], halves[4], halves[5]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
+    }
+}
+
+/// Makes room for `count` items and as many again, unless there is room: rayon asks for no more than it needs, and would ask
+/// again whenever one more is found.
+fn make_room<T>(list: &mut Vec<T>, count: usize) {
+    if list.capacity() < count {
+        list.reserve(2 * count - list.len());
     }
 }
 
