@@ -231,11 +231,6 @@ pub(super) const CUBES_SCALING: Published = Published {
                 100.0,
             ),
             Check::at_least(
-                "25 cubes: time of trees of faces over three stages",
-                over("classic", "three-stage"),
-                5.0,
-            ),
-            Check::at_least(
                 "25 cubes: tests of trees of faces over three stages",
                 over("classic tests", "anew tests"),
                 10.0,
@@ -254,7 +249,12 @@ pub(super) const CUBES_SCALING: Published = Published {
             Check::at_most("one pair that touches: exponent of time in nodes", of("refined"), 1.2),
         ];
         if !first.quick {
-            // two wall times beside each other: nothing for a machine that is busy with other things
+            // wall times beside each other: nothing for a machine that is busy with other things
+            checks.push(Check::at_least(
+                "25 cubes: time of trees of faces over three stages",
+                over("classic", "three-stage"),
+                5.0,
+            ));
             let growth = share(6) / share(2);
             checks.push(Check::at_most("40 to 120 cubes: share of the search, growth", growth, 1.1));
         }
