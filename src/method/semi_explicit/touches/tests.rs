@@ -1,7 +1,30 @@
 //! Which records become contacts.
 
 use super::*;
-use crate::cases::bipotential::pile;
+use crate::element::choice::{Kind, maker};
+use crate::material::Law;
+use crate::mesh::shape;
+use crate::model::{BodySpec, Builder, Table};
+
+/// Three cubes.
+fn cubes() -> Model {
+    let law = Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
+    let mut builder = Builder::default();
+    for k in 0..3 {
+        let mesh = shape::Box::new([1.0; 3], [1; 3]).build().unwrap();
+        let blocks = mesh.cells.iter().map(|cells| maker(Kind::new(cells.kind), &law)).collect();
+        builder.body(BodySpec {
+            name: format!("cube {k}"),
+            mesh,
+            blocks,
+            section: 1.0,
+            gravity: Vec3::zeros(),
+            gravity_table: Table::default(),
+            damping: 0.0,
+        });
+    }
+    builder.build().unwrap()
+}
 
 /// A record of `node` on `face` at `point` along `normal`.
 fn record(node: u32, face: u32, point: Vec3, normal: Vec3) -> VertexFace {
@@ -23,7 +46,7 @@ fn record(node: u32, face: u32, point: Vec3, normal: Vec3) -> VertexFace {
 /// Contacts of one node that say the same thing are one: normals within 1°, points that coincide, the same body.
 #[test]
 fn what_is_said_twice_counts_once() {
-    let model = pile(1, 3, 0.5, 0.0).unwrap();
+    let model = cubes();
     let mut touches = Touches::new(&model);
     let node = model.bodies[1].nodes.start as u32;
     let on = |body: usize, k: u32| touches.scene.bodies[body].facets.start + k;
