@@ -12,6 +12,7 @@ use carom::output::pvd::Series;
 use carom::output::vtu::{Field, Frame, Packed, PackedCells, Values, name, write_vtu};
 use carom::run::{Run, pool};
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -23,9 +24,12 @@ fn python() -> Option<PathBuf> {
         return Some(python);
     }
     assert!(std::env::var_os("CI").is_none(), "{} is missing, and this is CI", python.display());
-    println!(
-        "skipped: no {}; make it with `python3 -m venv target/venv` and \
+    // not `eprintln`: what a passing test prints is held back
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}: skipped, VTK is not there: make {} with `python3 -m venv target/venv` and \
          `target/venv/bin/pip install -r tests/requirements.txt`",
+        std::thread::current().name().unwrap_or_default(),
         python.display()
     );
     None

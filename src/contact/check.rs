@@ -136,8 +136,7 @@ fn check_chain(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
     let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
     let mut ends = Vec::new();
     for &node in &scene.slots[body.slots.start as usize..body.slots.end as usize] {
-        let own =
-            scene.node_facets.of_owner(node).iter().filter(|&&f| scene.facets[f as usize].body == b as u32);
+        let own = scene.node_facets.of(node).iter().filter(|&&f| scene.facets[f as usize].body == b as u32);
         let (mut count, mut sense) = (0, 0);
         for &f in own.clone() {
             count += 1;

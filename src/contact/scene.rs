@@ -20,6 +20,7 @@
 
 use super::closest_point::Feature;
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use crate::mesh::Mesh;
 use crate::mesh::surface::{NONE, Surface};
 use std::ops::Range;
@@ -218,37 +219,6 @@ pub struct Body {
     pub median_edge: f64,
 }
 
-/// Lists of varying length in one array: `items[start[i]..start[i + 1]]` belongs to `i`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lists {
-    start: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Lists {
-    /// From pairs (owner, item); the items of an owner are ascending and unique.
-    pub fn of(owners: usize, mut pairs: Vec<(u32, u32)>) -> Lists {
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut start = vec![0u32; owners + 1];
-        for &(owner, _) in &pairs {
-            start[owner as usize + 1] += 1;
-        }
-        for i in 0..owners {
-            start[i + 1] += start[i];
-        }
-        Lists { start, items: pairs.into_iter().map(|p| p.1).collect() }
-    }
-
-    #[inline]
-    pub fn of_owner(&self, i: u32) -> &[u32] {
-        match self.start.get(i as usize + 1) {
-            Some(&end) => &self.items[self.start[i as usize] as usize..end as usize],
-            None => &[],
-        }
-    }
-}
-
 /// Surfaces, adjacency and rules of all bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
@@ -299,9 +269,9 @@ impl Scene {
         for (f, facet) in scene.facets.iter().enumerate() {
             by_node.extend(facet.corners().iter().map(|&k| (k, f as u32)));
         }
-        scene.node_facets = Lists::of(n, by_node);
+        scene.node_facets = Lists::sorted(n, by_node);
         let ends = scene.edges.iter().enumerate().flat_map(|(e, edge)| edge.nodes.map(|k| (k, e as u32)));
-        scene.node_edges = Lists::of(n, ends.collect());
+        scene.node_edges = Lists::sorted(n, ends.collect());
         scene.ring = scene.find_rings(reference);
 
         let ordered = |pairs: Vec<[u32; 2]>| {
@@ -423,10 +393,10 @@ impl Scene {
         let mut pairs = Vec::new();
         for body in self.bodies.iter().filter(|b| b.attributes.self_contact) {
             for &node in &self.slots[body.slots.start as usize..body.slots.end as usize] {
-                for &own in self.node_facets.of_owner(node) {
+                for &own in self.node_facets.of(node) {
                     let n = self.facets[own as usize].area_vector(reference);
                     for &corner in self.facets[own as usize].corners() {
-                        for &beside in self.node_facets.of_owner(corner) {
+                        for &beside in self.node_facets.of(corner) {
                             let facet = &self.facets[beside as usize];
                             if !facet.corners().contains(&node) && facet.area_vector(reference).dot(&n) > 0.0
                             {
@@ -436,10 +406,8 @@ impl Scene {
                     }
                 }
             }
-            pairs.sort_unstable();
-            pairs.dedup();
         }
-        Lists::of(self.node_body.len(), pairs)
+        Lists::sorted(self.node_body.len(), pairs)
     }
 
     /// May nodes, faces and edges of these bodies meet at all?
@@ -459,7 +427,7 @@ impl Scene {
     #[inline]
     pub fn excludes_vertex_face(&self, node: u32, facet: u32, swept: bool) -> bool {
         self.facets[facet as usize].corners().contains(&node)
-            || (!swept && self.ring.of_owner(node).binary_search(&facet).is_ok())
+            || (!swept && self.ring.of(node).binary_search(&facet).is_ok())
     }
 
     /// Are these edges never tested against each other? They share a node, or (discrete tests) one lies
@@ -470,7 +438,7 @@ impl Scene {
             return true;
         }
         let beside = |a: &Edge, b: &Edge| {
-            a.nodes.iter().any(|&k| b.facets.iter().any(|g| self.ring.of_owner(k).binary_search(g).is_ok()))
+            a.nodes.iter().any(|&k| b.facets.iter().any(|g| self.ring.of(k).binary_search(g).is_ok()))
         };
         !swept && (beside(e, f) || beside(f, e))
     }
@@ -502,11 +470,9 @@ impl Scene {
                 self.rim_edge(self.facet_edges[facet as usize][k as usize])
             }
             (FacetKind::Triangle | FacetKind::Quad, Feature::Vertex(k)) => {
-                self.node_edges.of_owner(f.nodes[k as usize]).iter().any(|&e| self.rim_edge(e))
+                self.node_edges.of(f.nodes[k as usize]).iter().any(|&e| self.rim_edge(e))
             }
-            (FacetKind::Segment, Feature::Vertex(k)) => {
-                self.node_facets.of_owner(f.nodes[k as usize]).len() < 2
-            }
+            (FacetKind::Segment, Feature::Vertex(k)) => self.node_facets.of(f.nodes[k as usize]).len() < 2,
             _ => false,
         }
     }
@@ -525,7 +491,7 @@ impl Scene {
                 NONE => own,
                 e => self.smallest(&self.edges[e as usize].facets, own),
             },
-            Feature::Vertex(k) => self.smallest(self.node_facets.of_owner(f.nodes[k as usize]), own),
+            Feature::Vertex(k) => self.smallest(self.node_facets.of(f.nodes[k as usize]), own),
         }
     }
 

@@ -243,7 +243,7 @@ pub fn came_through(
     let y = motion.end[record.node as usize];
     let mut best: Option<(f64, u32)> = None;
     for corner in scene.facets[record.face as usize].corners() {
-        for &face in scene.node_facets.of_owner(*corner) {
+        for &face in scene.node_facets.of(*corner) {
             let facet = &scene.facets[face as usize];
             if face == record.face || facet.body != body || facet.corners().contains(&record.node) {
                 continue;
@@ -271,7 +271,7 @@ pub fn came_through(
 pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Option<VertexFace> {
     let body = scene.facets[record.face as usize].body;
     let own = scene.node_body[record.node as usize];
-    let around = scene.node_facets.of_owner(record.node).iter().map(|&f| &scene.facets[f as usize]);
+    let around = scene.node_facets.of(record.node).iter().map(|&f| &scene.facets[f as usize]);
     let looks = unit(around.filter(|f| f.body == own).map(|f| unit(f.area_vector(x))).sum());
     if looks == Vec3::zeros() || scene.bodies[body as usize].attributes.two_sided {
         return None;
@@ -280,7 +280,7 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
     let mut best = (looks.dot(&record.normal) - CLEARLY, None);
     let near = &scene.facets[record.face as usize];
     for (corner, weight) in near.corners().iter().zip(&record.weights) {
-        for &face in scene.node_facets.of_owner(*corner) {
+        for &face in scene.node_facets.of(*corner) {
             let facet = &scene.facets[face as usize];
             if *weight == 0.0 || facet.body != body || facet.corners().contains(&record.node) {
                 continue;
@@ -376,7 +376,7 @@ pub fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge) -> f64 {
     let [[a, b], [c, d]] = [first, second].map(|e| e.nodes.map(|k| x[k as usize]));
     let near = closest_point::edge_edge(&a, &b, &c, &d);
     let below = |point: &Vec3, edge: &Edge| {
-        let around = edge.nodes.iter().flat_map(|&k| scene.node_facets.of_owner(k));
+        let around = edge.nodes.iter().flat_map(|&k| scene.node_facets.of(k));
         around
             .map(|&f| closest_on(&scene.facets[f as usize], x, point, u32::MAX, f).distance_squared)
             .fold(f64::INFINITY, f64::min)

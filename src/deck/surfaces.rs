@@ -140,7 +140,7 @@ fn owner(problem: &Problem) -> &str {
 fn is_open(scene: &Scene, body: usize) -> bool {
     let body = &scene.bodies[body];
     let range = |r: &std::ops::Range<u32>| r.start as usize..r.end as usize;
-    let alone = |&node: &u32| scene.node_facets.of_owner(node).len() < 2;
+    let alone = |&node: &u32| scene.node_facets.of(node).len() < 2;
     match scene.facets[range(&body.facets)].first().map(|f| f.kind) {
         None | Some(FacetKind::Plane) => false,
         Some(FacetKind::Point) => true,

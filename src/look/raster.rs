@@ -9,6 +9,7 @@
 //! coordinates (y up). Light is linear.
 
 use super::scene::Line;
+use crate::math::lists::Lists;
 use rayon::prelude::*;
 
 /// Points per pixel: eight give rims sixteen soft steps.
@@ -93,10 +94,7 @@ pub fn draw(triangles: &[ScreenTriangle], width: usize, height: usize, look: &Lo
 }
 
 /// Which triangles touch which tile, in the order of the list.
-struct Bins {
-    start: Vec<u32>,
-    items: Vec<u32>,
-}
+struct Bins(Lists);
 
 impl Bins {
     fn new(triangles: &[ScreenTriangle], columns: usize, rows: usize, width: usize, height: usize) -> Bins {
@@ -117,33 +115,15 @@ impl Bins {
                 })
             })
             .collect();
-        let each = |f: &mut dyn FnMut(usize, usize)| {
-            for (i, span) in spans.iter().enumerate() {
-                if let Some([x0, x1, y0, y1]) = *span {
-                    for y in y0..=y1 {
-                        for x in x0..=x1 {
-                            f(i, y * columns + x);
-                        }
-                    }
-                }
-            }
-        };
-        let mut start = vec![0_u32; columns * rows + 1];
-        each(&mut |_, tile| start[tile + 1] += 1);
-        for t in 0..columns * rows {
-            start[t + 1] += start[t];
-        }
-        let mut fill = start.clone();
-        let mut items = vec![0; start[columns * rows] as usize];
-        each(&mut |i, tile| {
-            items[fill[tile] as usize] = i as u32;
-            fill[tile] += 1;
+        let seen = spans.iter().zip(0_u32..).filter_map(|(span, i)| Some((i, (*span)?)));
+        let tiles = seen.flat_map(|(i, [x0, x1, y0, y1])| {
+            (y0..=y1).flat_map(move |y| (x0..=x1).map(move |x| ((y * columns + x) as u32, i)))
         });
-        Bins { start, items }
+        Bins(Lists::new(columns * rows, tiles))
     }
 
     fn of(&self, tile: usize) -> &[u32] {
-        &self.items[self.start[tile] as usize..self.start[tile + 1] as usize]
+        self.0.of(tile as u32)
     }
 }
 

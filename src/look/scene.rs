@@ -7,6 +7,7 @@
 
 use super::obstacle::{Plane, Room, ended};
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use crate::mesh::surface::{Facet, NONE, Surface};
 use crate::mesh::{Cells, Mesh, Side};
 use crate::output::vtu::{FrameData, name};
@@ -110,9 +111,8 @@ pub struct Skin {
     pub body_nodes: Vec<u32>,
     /// Edge of each side of each facet.
     facet_edges: Vec<[u32; 4]>,
-    /// Facets around each node: `around[start[n] .. start[n + 1]]`.
-    start: Vec<u32>,
-    around: Vec<u32>,
+    /// Facets around each node.
+    around: Lists,
     bars: Vec<([u32; 2], u32)>,
     /// Bar cells at each node.
     bar_ends: Vec<u8>,
@@ -161,21 +161,9 @@ impl Skin {
                 }
             }
         }
-        let mut start = vec![0_u32; nodes + 1];
-        for f in &surface.facets {
-            f.nodes().iter().for_each(|&n| start[n as usize + 1] += 1);
-        }
-        for n in 0..nodes {
-            start[n + 1] += start[n];
-        }
-        let mut fill = start.clone();
-        let mut around = vec![0; start[nodes] as usize];
-        for (i, f) in surface.facets.iter().enumerate() {
-            for &n in f.nodes() {
-                around[fill[n as usize] as usize] = i as u32;
-                fill[n as usize] += 1;
-            }
-        }
+        let corners =
+            surface.facets.iter().zip(0..).flat_map(|(f, i)| f.nodes().iter().map(move |&n| (n, i)));
+        let around = Lists::new(nodes, corners);
         let mut bar_ends = vec![0_u8; nodes];
         for (ends, _) in &bars {
             ends.iter().for_each(|&n| bar_ends[n as usize] = bar_ends[n as usize].saturating_add(1));
@@ -211,7 +199,6 @@ impl Skin {
             mesh_nodes,
             body_nodes,
             facet_edges,
-            start,
             around,
             bars,
             bar_ends,
@@ -358,8 +345,9 @@ impl Scene {
                 }
                 let corner = |k: usize| {
                     let n = f.nodes[k];
-                    let around = skin.start[n as usize] as usize..skin.start[n as usize + 1] as usize;
-                    let sum: Vec3 = skin.around[around]
+                    let sum: Vec3 = skin
+                        .around
+                        .of(n)
                         .iter()
                         .filter(|&&g| normals[g as usize].dot(&normals[i]) > crease)
                         .map(|&g| areas[g as usize])

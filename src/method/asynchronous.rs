@@ -67,6 +67,8 @@ pub use options::{ContactStep, ContactVelocity, Longest, Options};
 pub use steps::Steps;
 pub use synchronised::Phase;
 
+use super::chunks::follow_supports;
+use super::impulses::Impulses;
 use super::{Method, Reached, StepError};
 use crate::math::Vec3;
 use crate::model::forces::Forces;
@@ -189,7 +191,7 @@ impl Asynchronous {
     }
 
     pub fn counters(&self, ledger: &Ledger) -> Counters {
-        let tally = &self.collisions.impulses.tally;
+        let tally = &self.collisions.books.tally;
         Counters {
             element_kicks: ledger.element_kicks,
             contact_checks: tally.checks,
@@ -200,7 +202,7 @@ impl Asynchronous {
 
     /// Time of the last collision kick [s]; zero before the first.
     pub fn last_contact(&self) -> f64 {
-        self.collisions.impulses.tally.last
+        self.collisions.books.tally.last
     }
 
     /// Length of a tick [s].
@@ -282,7 +284,7 @@ impl Asynchronous {
         ledger.kinetic = found.kinetic;
         ledger.strain = found.strain;
         ledger.hourglass = found.hourglass;
-        let (sums, tally) = (&self.sums, &self.collisions.impulses.tally);
+        let (sums, tally) = (&self.sums, &self.collisions.books.tally);
         ledger.external = sums.external + found.sums.external + tally.external;
         ledger.damping = sums.damping + found.sums.damping;
         ledger.impulse = sums.impulse + found.sums.impulse + tally.impulse;
@@ -399,10 +401,7 @@ impl Asynchronous {
 impl Method for Asynchronous {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
         self.clock.begin = state.time;
-        for held in &model.restraints.held {
-            let v = &mut state.v[held.node as usize];
-            *v = held.free * *v + model.restraints.velocity(held, state.time);
-        }
+        follow_supports(model, state);
         for group in &mut self.groups.list {
             group.next = if self.options.phase == Phase::Centred { group.step / 2 } else { 0 };
         }
@@ -412,6 +411,13 @@ impl Method for Asynchronous {
         ledger.dt = self.range[1];
         ledger.open();
         Ok(())
+    }
+
+    /// To the end of the present window: nothing else is a step of everybody.
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        let end = if self.now < self.window.1 { self.window.1 } else { self.window.1 + self.window.0 };
+        let end = self.clock.time(end);
+        self.advance(model, state, end, ledger, &AtomicBool::new(false)).map(|_| ())
     }
 
     fn advance(
@@ -460,15 +466,8 @@ impl Method for Asynchronous {
         self.groups.support[held] + self.copy.support[held]
     }
 
-    fn contact_impulse(&self) -> &[Vec3] {
-        &self.collisions.impulses.received
-    }
-
-    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        let key = [a.min(b), a.max(b)];
-        let between = &self.collisions.impulses.between;
-        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
-        if a <= b { on_first } else { -on_first }
+    fn impulses(&self) -> Option<&Impulses> {
+        Some(&self.collisions.books.impulses)
     }
 
     fn contacts_since(&self, since: f64) -> Option<u64> {

@@ -21,11 +21,11 @@ mod assembly;
 mod reduced;
 
 use super::chunks::follow_supports;
-use super::newmark::{EARLY, StepRule};
-use super::semi_explicit::pace::Pace;
+use super::impulses::Impulses;
 use super::semi_explicit::touches::{Outlook, Touches};
 use super::semi_explicit::{Activation, Options as ContactOptions};
-use super::{Method, Reached, StepError, Watch};
+use super::step_control::StepControl;
+use super::{Method, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
@@ -35,7 +35,6 @@ use crate::solve::dense;
 use crate::solve::sparse::FactorError;
 use assembly::Assembly;
 use reduced::Reduced;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.
 const STILL: f64 = 1e-8;
@@ -73,7 +72,7 @@ impl Default for Options {
 
 pub struct BipotentialImplicit {
     options: Options,
-    pace: Pace,
+    control: StepControl,
     forces: Forces,
     assembly: Assembly,
     touches: Touches,
@@ -134,7 +133,7 @@ impl BipotentialImplicit {
         let size = if touches.finest > 0.0 { touches.finest } else { 1e-2 * (bounds.1 - bounds.0).norm() };
         Ok(BipotentialImplicit {
             options,
-            pace: Pace::new(model, rule),
+            control: StepControl::with_damping(model, rule),
             forces: Forces::new(model),
             assembly: Assembly::new(model)?,
             touches,
@@ -164,16 +163,6 @@ impl BipotentialImplicit {
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.iterations, self.halved)
-    }
-
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        let (dt, t1) = (self.pace.dt, self.pace.end_of_step(state));
-        self.leap(model, state, dt, t1, 0, ledger)?;
-        state.step += 1;
-        ledger.penetration = self.look(model, state, dt)?;
-        self.ready = true;
-        ledger.close_step(dt);
-        Ok(())
     }
 
     fn look(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
@@ -223,7 +212,7 @@ impl BipotentialImplicit {
         last: bool,
         ledger: &mut Ledger,
     ) -> Result<(), Trouble> {
-        let most = CREATED * h / self.pace.dt * ledger.total();
+        let most = CREATED * h / self.control.dt * ledger.total();
         let mut watch = Watch::start();
         if !std::mem::take(&mut self.ready) {
             self.look(model, state, h).map_err(Trouble::Error)?;
@@ -484,7 +473,7 @@ impl Method for BipotentialImplicit {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
         follow_supports(model, state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, true);
-        self.pace.start(state, &totals);
+        self.control.start(state, &totals);
         external(model, &state.x, state.time, &mut self.external[0]);
         ledger.kinetic = 0.0;
         for body in &model.bodies {
@@ -495,53 +484,38 @@ impl Method for BipotentialImplicit {
             }
         }
         (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
-        ledger.dt = self.pace.dt;
+        ledger.dt = self.control.dt;
         ledger.open();
-        ledger.penetration = self.look(model, state, self.pace.dt)?;
+        ledger.penetration = self.look(model, state, self.control.dt)?;
         ledger.penetration_max = ledger.penetration;
         self.ready = true;
         Ok(())
     }
 
-    fn advance(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        until: f64,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.pace.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
-            }
-            self.step(model, state, ledger)?;
-        }
-        Ok(Reached::Until)
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        self.leap(model, state, dt, t1, 0, ledger)?;
+        state.step += 1;
+        ledger.penetration = self.look(model, state, dt)?;
+        self.ready = true;
+        ledger.close_step(dt);
+        Ok(())
     }
 
     fn next_step(&self) -> f64 {
-        self.pace.dt
-    }
-
-    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
-        out.clone_from(state);
+        self.control.dt
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {
         self.support[held]
     }
 
-    fn contact_impulse(&self) -> &[Vec3] {
-        &self.touches.received
-    }
-
-    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        self.touches.impulse_between(a, b)
+    fn impulses(&self) -> Option<&Impulses> {
+        Some(&self.touches.impulses)
     }
 
     fn save(&self, record: &mut Record) {
-        self.pace.save("implicit", record);
+        self.control.save("implicit", record);
         self.touches.save("implicit", record);
         record.vectors("implicit.force", &self.force);
         record.vectors("implicit.external", &self.external[0]);
@@ -550,7 +524,7 @@ impl Method for BipotentialImplicit {
     }
 
     fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
-        self.pace.restore("implicit", record)?;
+        self.control.restore("implicit", record)?;
         self.touches.restore("implicit", record)?;
         record.read_vectors("implicit.force", &mut self.force)?;
         record.read_vectors("implicit.external", &mut self.external[0])?;

@@ -32,14 +32,14 @@ mod collisions;
 mod exchange;
 mod guard;
 
-use super::newmark::{EARLY, Newmark, StepRule, Touched};
+use super::impulses::Impulses;
+use super::newmark::{Newmark, Touched};
 use super::response::Projection;
-use super::{Method, Reached, StepError, Watch};
+use super::{Method, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use collisions::Collisions;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where in the step contact is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,13 +105,6 @@ impl Dcr {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
         Dcr { options, newmark: Newmark::new(model, rule), collisions: Collisions::new(model), shift: 0.0 }
-    }
-
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        match self.options.variant {
-            Variant::Predictor => self.step_after_predictor(model, state, ledger),
-            Variant::FullStep => self.step_after_full_step(model, state, ledger),
-        }
     }
 
     fn step_after_predictor(
@@ -215,7 +208,7 @@ impl Dcr {
 
     /// What the events of a step of variant P have cost beside the impacts themselves.
     fn book_predictor(&mut self, model: &Model, ledger: &mut Ledger) {
-        let half = 0.5 * self.newmark.dt;
+        let half = 0.5 * self.newmark.dt();
         let mut shift = 0.0;
         for n in &self.collisions.nodes {
             let (k, m) = (n.node as usize, model.mass[n.node as usize]);
@@ -284,55 +277,29 @@ impl Method for Dcr {
         Ok(())
     }
 
-    fn advance(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        until: f64,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.newmark.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
-            }
-            self.step(model, state, ledger)?;
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        match self.options.variant {
+            Variant::Predictor => self.step_after_predictor(model, state, ledger),
+            Variant::FullStep => self.step_after_full_step(model, state, ledger),
         }
-        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {
-        self.newmark.dt
-    }
-
-    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
-        out.clone_from(state);
+        self.newmark.dt()
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {
         self.newmark.support_impulse(held)
     }
 
-    fn contact_impulse(&self) -> &[Vec3] {
-        &self.collisions.received
-    }
-
-    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        let key = [a.min(b), a.max(b)];
-        let between = &self.collisions.between;
-        let on_first = between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| between[i].1);
-        if a <= b { on_first } else { -on_first }
+    fn impulses(&self) -> Option<&Impulses> {
+        Some(&self.collisions.impulses)
     }
 
     fn save(&self, record: &mut Record) {
         self.newmark.save("dcr", record);
         record.numbers("dcr.shift", &[self.shift]);
-        record.vectors("dcr.received", &self.collisions.received);
-        let between = &self.collisions.between;
-        let bodies: Vec<f64> = between.iter().flat_map(|p| p.0.map(f64::from)).collect();
-        let impulses: Vec<Vec3> = between.iter().map(|p| p.1).collect();
-        record.numbers("dcr.bodies", &bodies);
-        record.vectors("dcr.impulses", &impulses);
+        self.collisions.impulses.save("dcr", record);
         record.vectors("dcr.x", &self.collisions.now);
         let known: Vec<f64> = self.collisions.known.iter().flat_map(|k| k.map(f64::from)).collect();
         record.numbers("dcr.known", &known);
@@ -341,12 +308,7 @@ impl Method for Dcr {
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
         self.shift = record.get("dcr.shift")?.first().copied().unwrap_or_default();
-        record.read_vectors("dcr.received", &mut self.collisions.received)?;
-        let bodies = record.get("dcr.bodies")?;
-        let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
-        record.read_vectors("dcr.impulses", &mut impulses)?;
-        let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
-        self.collisions.between = pairs.zip(impulses).collect();
+        self.collisions.impulses.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();
         record.read_vectors("dcr.x", &mut self.collisions.now)

@@ -8,23 +8,33 @@
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
 //! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
 //!
-//! `newmark.rs` holds the two half steps these share, `chunks.rs` the nodes as tasks see them, `response.rs` the answer to
-//! one impact.
+//! | file | what they share |
+//! |------|-----------------|
+//! | `step_control.rs` | how long a step is |
+//! | `newmark.rs`, `chunks.rs` | the two half steps of explicit Newmark; nodes as tasks see them |
+//! | `impulses.rs` | impulses of contact since the start |
+//! | `response.rs` | the answer to one impact |
 
 pub mod asynchronous;
 pub mod bipotential_implicit;
 mod chunks;
 pub mod dcr;
+pub mod impulses;
 pub mod newmark;
 pub mod response;
 pub mod semi_explicit;
+pub mod step_control;
 pub mod verlet;
 
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use std::sync::atomic::AtomicBool;
+use impulses::Impulses;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use step_control::EARLY;
+
+pub use step_control::StepRule;
 
 /// How `advance` came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +92,9 @@ pub trait Method: Send {
     /// Measures the initial state and opens the ledger. Called once, before anything else; not after `restore`.
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError>;
 
+    /// Does one step of its own. On failure the state is that of the last good one.
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError>;
+
     /// Carries `state` to the first instant at or after `until` that the method reaches by itself,
     /// or returns between two steps once `stop` is raised. `ledger` holds all work done on the way.
     ///
@@ -93,26 +106,41 @@ pub trait Method: Send {
         until: f64,
         ledger: &mut Ledger,
         stop: &AtomicBool,
-    ) -> Result<Reached, StepError>;
+    ) -> Result<Reached, StepError> {
+        while state.time < until - EARLY * self.next_step() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Reached::Stopped);
+            }
+            self.step(model, state, ledger)?;
+        }
+        Ok(Reached::Until)
+    }
 
     /// The next step's length [s], as far as it is known.
     fn next_step(&self) -> f64;
 
     /// Writes a copy in which every node stands at one time, for those who look.
-    fn synchronise(&self, model: &Model, state: &State, out: &mut State);
+    fn synchronise(&self, _model: &Model, state: &State, out: &mut State) {
+        out.clone_from(state);
+    }
 
     /// Impulse [N s] that the support of a held node has given since the start; `held` counts in
     /// [`crate::model::restraint::Restraints::held`].
     fn support_impulse(&self, held: usize) -> Vec3;
 
+    /// Impulses of contact since the start; none for methods without contact.
+    fn impulses(&self) -> Option<&Impulses> {
+        None
+    }
+
     /// Impulse [N s] that contact has given to each node since the start; empty for methods without contact.
     fn contact_impulse(&self) -> &[Vec3] {
-        &[]
+        self.impulses().map_or(&[], |i| &i.received)
     }
 
     /// Impulse [N s] that body `b` has given to body `a` since the start; obstacles are counted after bodies.
-    fn impulse_between(&self, _a: u32, _b: u32) -> Vec3 {
-        Vec3::zeros()
+    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
+        self.impulses().map_or(Vec3::zeros(), |i| i.between(a, b))
     }
 
     /// Pairs that have carried an impulse since a time [s], of methods without a common step; with one it is those of the

@@ -18,35 +18,14 @@
 //! Used by `verlet` and `dcr`.
 
 use super::StepError;
-use super::chunks::{self, CHUNK, Chunk, Loads};
+use super::chunks::{self, CHUNK, Chunk, Loads, Segment};
+use super::step_control::{StepControl, StepRule};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::restraint::Held;
 use crate::model::{Body, Ledger, Model, State};
 use rayon::prelude::*;
-
-/// Fewest and most steps between two measurements of the stable step: a measurement costs as much as several steps.
-/// The count doubles while the stable step hardly changes, and starts again when it does.
-const MEASURE_EVERY: (u64, u64) = (5, 160);
-/// A change of the stable step that counts.
-const CHANGED: f64 = 0.02;
-/// A patch whose strain energy has grown by this factor beyond the largest of the last measurement asks for the next
-/// at once: an element cannot stiffen without storing energy.
-const GROWN: f64 = 1.5;
-/// A longer step is taken up only when it is worth the break in the rhythm.
-const WORTH_IT: f64 = 1.1;
-/// An instant counts as met this share of a step early.
-pub(super) const EARLY: f64 = 1e-9;
-
-/// How long a step is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum StepRule {
-    /// Always this long [s].
-    Fixed(f64),
-    /// This share of the largest stable step, following the deformation.
-    Automatic { safety: f64 },
-}
 
 /// What contact did to one node between the two halves of a step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,26 +77,11 @@ struct Memory {
 
 /// Accelerations, forces and supports of all nodes, and the length of the step.
 pub struct Newmark {
-    rule: StepRule,
-    pub dt: f64,
-    /// Time and count at which steps of the present length began: time = t₀ + (n − n₀)Δt, never added up.
-    base: (f64, u64),
-    watch: Watch,
+    control: StepControl,
     forces: Forces,
     a: Vec<Vec3>,
     loads: Loads,
     chunks: Vec<Chunk<Own>>,
-}
-
-/// When to measure the stable step next.
-#[derive(Clone, Copy, Default)]
-struct Watch {
-    /// The step that measures, and how many steps lie between two.
-    due: u64,
-    every: u64,
-    /// What the last one found [s], and the largest strain energy of a patch then [J].
-    stable: f64,
-    energy: f64,
 }
 
 /// What belongs to one chunk of nodes: the memory of its held ones, and the books.
@@ -131,10 +95,7 @@ impl Newmark {
     pub fn new(model: &Model, rule: StepRule) -> Self {
         let nodes = model.reference.len();
         Newmark {
-            rule,
-            dt: 0.0,
-            base: (0.0, 0),
-            watch: Watch::default(),
+            control: StepControl::new(rule),
             forces: Forces::new(model),
             a: vec![Vec3::zeros(); nodes],
             loads: Loads::new(model),
@@ -145,6 +106,16 @@ impl Newmark {
         }
     }
 
+    /// Length of the next step [s].
+    pub fn dt(&self) -> f64 {
+        self.control.dt
+    }
+
+    /// Time at the end of the step that begins with `state`.
+    pub fn end_of_step(&self, state: &State) -> f64 {
+        self.control.end_of_step(state)
+    }
+
     /// Bytes the method itself holds.
     pub fn bytes(&self) -> usize {
         self.forces.bytes() + (self.a.len() + self.loads.now.len() * 2) * 24
@@ -152,7 +123,7 @@ impl Newmark {
 
     /// First half: velocities to mid-step, positions to its end.
     pub fn predict(&mut self, model: &Model, state: &mut State) {
-        let (dt, t1) = (self.dt, self.end_of_step(state));
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         let restraints = &model.restraints;
         state
             .x
@@ -197,11 +168,20 @@ impl Newmark {
         touched: Option<Touched>,
         ledger: &mut Ledger,
     ) {
-        let (dt, t0) = (self.dt, state.time);
-        let forces = &self.forces;
-        let Loads { now: load, before: load_before } = &self.loads;
-        let restraints = &model.restraints;
-        let x = &state.x;
+        self.second_half(model, state, [self.control.dt, t1], touched, ledger);
+    }
+
+    /// The same for a step of any length; with Δt = 0 it only evaluates, and the books see nothing move.
+    fn second_half(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        [dt, t1]: [f64; 2],
+        touched: Option<Touched>,
+        ledger: &mut Ledger,
+    ) {
+        let t0 = state.time;
+        let half = Half { model, forces: &self.forces, loads: &self.loads, x: &state.x, touched, dt, t0, t1 };
         state
             .v
             .par_chunks_mut(CHUNK)
@@ -212,83 +192,13 @@ impl Newmark {
                 let start = c * CHUNK;
                 let mut sums = Sums::default();
                 for segment in &chunk.segments {
-                    let body = &model.bodies[segment.body];
-                    let mass = &model.mass[segment.nodes.clone()];
-                    let gravity = body.gravity != Vec3::zeros();
-                    let damping = body.damping;
-                    let nodes = segment.nodes.clone();
-                    let local = nodes.start - start..nodes.end - start;
-                    let at = v[local.clone()].iter_mut().zip(&mut a[local]).zip(mass).zip(nodes);
-                    if !gravity && damping == 0.0 && load.is_empty() {
-                        for (((v, a), m), node) in at {
-                            *a = -forces.at(node) / *m;
-                            *v += 0.5 * dt * *a;
-                        }
-                        continue;
-                    }
-                    let pull_before = body.gravity * body.gravity_table.at(t0);
-                    let pull = body.gravity * body.gravity_table.at(t1);
-                    for (((v, a), &m), node) in at {
-                        let (middle, a_before) = (*v, *a);
-                        let (mut before, mut now) = (m * pull_before, m * pull);
-                        if !load.is_empty() {
-                            before += load_before[node];
-                            now += load[node];
-                        }
-                        *a = ((now - forces.at(node)) / m - damping * middle) / (1.0 + 0.5 * damping * dt);
-                        *v += 0.5 * dt * *a;
-                        let (move_by, kick) = match &touched {
-                            None => (dt * middle, Vec3::zeros()),
-                            Some(touched) => (x[node] - touched.start[node], touched.at(node).kick),
-                        };
-                        let from = x[node] - move_by;
-                        sums.external += 0.5 * (before + now).dot(&move_by);
-                        if damping > 0.0 {
-                            let (drag_before, drag) =
-                                (damping * m * (middle - kick - 0.5 * dt * a_before), damping * m * *v);
-                            sums.damping += 0.5 * (drag_before + drag).dot(&move_by);
-                            before -= drag_before;
-                            now -= drag;
-                        }
-                        sums.impulse += 0.5 * dt * (before + now);
-                        sums.moment += 0.5 * dt * (from.cross(&before) + x[node].cross(&now));
-                    }
+                    let local = segment.nodes.start - start..segment.nodes.end - start;
+                    half.segment(segment, &mut v[local.clone()], &mut a[local], &mut sums);
                 }
-                let mine = restraints.held[chunk.held.clone()].iter();
+                let mine = model.restraints.held[chunk.held.clone()].iter();
                 for ((held, memory), support) in mine.zip(&mut chunk.own.memory).zip(&mut chunk.support) {
-                    let node = held.node as usize;
-                    let (v, a, m) = (&mut v[node - start], &mut a[node - start], model.mass[node]);
-                    let middle = *v - 0.5 * dt * *a;
-                    // the free part as it came out, the held part as it is led
-                    let unheld = *v;
-                    *v = held.free * unheld + restraints.velocity(held, t1);
-                    *a = held.free * *a;
-                    let body = body_of(model, node);
-                    let pull = self_pull(body, m, forces.at(node), load, held, t1, *v);
-                    let (v_before, pull_before) = (Vec3::from(memory.v), Vec3::from(memory.pull));
-                    let bear = 0.5 * (pull_before + pull);
-                    let touch = touched.map_or(Touch::default(), |t| t.at(node));
-                    let impulse = m * (*v - v_before) + dt * bear - touch.impulse;
-                    let only_held = |y: Vec3| y - held.free * y;
-                    let (w, w_before) = (only_held(*v), only_held(v_before));
-                    let move_by = touched.map_or(dt * middle, |t| x[node] - t.start[node]);
-                    sums.external += 0.5 * m * (w.norm_squared() - w_before.norm_squared())
-                        + only_held(bear).dot(&move_by)
-                        - only_held(touch.impulse).dot(&middle);
-                    sums.impulse += impulse;
-                    let from = x[node] - move_by;
-                    sums.moment += m * (x[node].cross(v) - from.cross(&v_before))
-                        + 0.5 * dt * (from.cross(&pull_before) + x[node].cross(&pull))
-                        - x[node].cross(&touch.impulse);
-                    if body.damping > 0.0 {
-                        // the drag above was that of the node unheld
-                        let more = body.damping * m * (*v - unheld);
-                        sums.damping += 0.5 * more.dot(&move_by);
-                        sums.impulse -= 0.5 * dt * more;
-                        sums.moment -= 0.5 * dt * x[node].cross(&more);
-                    }
-                    *support += impulse;
-                    memory.pull = pull.into();
+                    let i = held.node as usize - start;
+                    *support += half.held(held, memory, &mut v[i], &mut a[i], &mut sums);
                 }
                 for (v, m) in v.iter().zip(&model.mass[start..]) {
                     sums.kinetic += 0.5 * m * v.norm_squared();
@@ -308,15 +218,11 @@ impl Newmark {
     /// Forces at the positions of `state`, which stand for time `t1`. On failure the state is as it was before; going
     /// back is the caller's.
     pub fn evaluate(&mut self, model: &Model, state: &mut State, t1: f64) -> Result<Totals, StepError> {
-        let measure = self.measures(state);
+        let measure = self.control.measures(state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, measure);
-        check(model, state, &totals, t1, self.dt)?;
+        check(model, state, &totals, t1, self.control.dt)?;
         self.loads.update(model, t1, &state.x);
         Ok(totals)
-    }
-
-    fn measures(&self, state: &State) -> bool {
-        matches!(self.rule, StepRule::Automatic { .. }) && state.step + 1 >= self.watch.due
     }
 
     /// Ends the step: its result is accepted, and the next one may have another length.
@@ -328,46 +234,34 @@ impl Newmark {
         totals: &Totals,
         ledger: &mut Ledger,
     ) {
-        let measured = self.measures(state);
+        let measured = self.control.measures(state);
         state.material.accept();
         state.time = t1;
         state.step += 1;
         ledger.strain = totals.strain;
         ledger.hourglass = totals.hourglass;
         ledger.element_kicks += model.elements() as u64;
-        ledger.close_step(self.dt);
-        if measured {
-            self.follow(totals, state);
-        } else if totals.patch_energy > GROWN * self.watch.energy {
-            self.watch.due = state.step + 1;
-        }
-    }
-
-    /// Time at the end of the step that begins with `state`.
-    pub fn end_of_step(&self, state: &State) -> f64 {
-        self.base.0 + (state.step + 1 - self.base.1) as f64 * self.dt
+        ledger.close_step(self.control.dt);
+        self.control.follow(state, totals, measured);
     }
 
     /// Undoes the velocities of [`Newmark::predict`].
     pub fn retreat(&self, v: &mut [Vec3]) {
-        v.iter_mut().zip(&self.a).for_each(|(v, a)| *v -= 0.5 * self.dt * a);
+        v.iter_mut().zip(&self.a).for_each(|(v, a)| *v -= 0.5 * self.control.dt * a);
     }
 
     /// Accelerations, loads and what supports bear at the positions and velocities of `state`, after a whole step and
     /// without moving anything: for a method that changes them there. Returns the kinetic energy.
     pub fn renew(&mut self, model: &Model, state: &mut State, t1: f64) -> Result<(Totals, f64), StepError> {
         let totals = self.evaluate(model, state, t1)?;
-        // With Δt = 0 the second half of a step only evaluates; the books see nothing move.
         for chunk in &mut self.chunks {
             for (held, memory) in model.restraints.held[chunk.held.clone()].iter().zip(&mut chunk.own.memory)
             {
                 memory.v = state.v[held.node as usize].into();
             }
         }
-        let dt = std::mem::replace(&mut self.dt, 0.0);
         let mut scratch = Ledger::default();
-        self.correct(model, state, t1, None, &mut scratch);
-        self.dt = dt;
+        self.second_half(model, state, [0.0, t1], None, &mut scratch);
         Ok((totals, scratch.kinetic))
     }
 
@@ -380,7 +274,7 @@ impl Newmark {
     /// `⅛Δt² Σ m a²` [J]: by how much the energy of these half steps is off that of the motion.
     pub fn shift_energy(&self, model: &Model) -> f64 {
         let sum: f64 = self.a.iter().zip(&model.mass).map(|(a, m)| m * a.norm_squared()).sum();
-        0.125 * self.dt * self.dt * sum
+        0.125 * self.control.dt * self.control.dt * sum
     }
 
     /// Internal force and load on a node [N] at the last evaluation, which was at `time`.
@@ -397,20 +291,143 @@ impl Newmark {
             self.chunks[chunk].support[at] -= impulse;
         }
     }
+}
 
-    /// Takes up a new step if the deformation asks for it.
-    fn follow(&mut self, totals: &Totals, state: &State) {
-        let StepRule::Automatic { safety } = self.rule else { return };
-        let stable = safety * totals.step;
-        let watch = &mut self.watch;
-        let steady = (stable - watch.stable).abs() < CHANGED * watch.stable;
-        let (fewest, most) = MEASURE_EVERY;
-        watch.every = if steady { (2 * watch.every).min(most) } else { fewest };
-        (watch.due, watch.stable, watch.energy) = (state.step + watch.every, stable, totals.patch_energy);
-        if stable < self.dt || stable > WORTH_IT * self.dt {
-            self.dt = stable;
-            self.base = (state.time, state.step);
+/// The second half of a step, for one node at a time: assemble its force, update it, book it.
+#[derive(Clone, Copy)]
+struct Half<'a> {
+    model: &'a Model,
+    forces: &'a Forces,
+    loads: &'a Loads,
+    /// Positions at the end of the step.
+    x: &'a [Vec3],
+    touched: Option<Touched<'a>>,
+    dt: f64,
+    t0: f64,
+    t1: f64,
+}
+
+impl Half<'_> {
+    /// Nodes of one body, as if nobody held them.
+    #[inline(always)]
+    fn segment(&self, segment: &Segment, v: &mut [Vec3], a: &mut [Vec3], sums: &mut Sums) {
+        let body = &self.model.bodies[segment.body];
+        let mass = &self.model.mass[segment.nodes.clone()];
+        let dt = self.dt;
+        let at = v.iter_mut().zip(a).zip(mass).zip(segment.nodes.clone());
+        if body.gravity == Vec3::zeros() && body.damping == 0.0 && self.loads.now.is_empty() {
+            for (((v, a), m), node) in at {
+                *a = -self.forces.at(node) / *m;
+                *v += 0.5 * dt * *a;
+            }
+            return;
         }
+        let pull = [self.t0, self.t1].map(|t| body.gravity * body.gravity_table.at(t));
+        for (((v, a), &m), node) in at {
+            let [before, now] = self.external(node, m, pull);
+            let (middle, a_before) = (*v, *a);
+            *a = ((now - self.forces.at(node)) / m - body.damping * middle) / (1.0 + 0.5 * body.damping * dt);
+            *v += 0.5 * dt * *a;
+            self.book_free(node, [before, now], body.damping * m, [middle, a_before, *v], sums);
+        }
+    }
+
+    /// Gravity and load on a node at both ends of the step [N].
+    #[inline(always)]
+    fn external(&self, node: usize, m: f64, pull: [Vec3; 2]) -> [Vec3; 2] {
+        let [mut before, mut now] = pull.map(|g| m * g);
+        if !self.loads.now.is_empty() {
+            before += self.loads.before[node];
+            now += self.loads.now[node];
+        }
+        [before, now]
+    }
+
+    /// Work and impulse of the external forces on a node, and of its drag `c m v`.
+    #[inline(always)]
+    fn book_free(
+        &self,
+        node: usize,
+        [mut before, mut now]: [Vec3; 2],
+        drag: f64,
+        [middle, a_before, v]: [Vec3; 3],
+        sums: &mut Sums,
+    ) {
+        let (dt, x) = (self.dt, self.x[node]);
+        let (move_by, kick) = match &self.touched {
+            None => (dt * middle, Vec3::zeros()),
+            Some(touched) => (x - touched.start[node], touched.at(node).kick),
+        };
+        let from = x - move_by;
+        sums.external += 0.5 * (before + now).dot(&move_by);
+        if drag > 0.0 {
+            let (drag_before, drag) = (drag * (middle - kick - 0.5 * dt * a_before), drag * v);
+            sums.damping += 0.5 * (drag_before + drag).dot(&move_by);
+            before -= drag_before;
+            now -= drag;
+        }
+        sums.impulse += 0.5 * dt * (before + now);
+        sums.moment += 0.5 * dt * (from.cross(&before) + x.cross(&now));
+    }
+
+    /// A held node: the free part of its motion as it came out, the held part as it is led. Returns the impulse of its
+    /// support [N s].
+    #[inline(always)]
+    fn held(&self, held: &Held, memory: &mut Memory, v: &mut Vec3, a: &mut Vec3, sums: &mut Sums) -> Vec3 {
+        let node = held.node as usize;
+        let (m, dt) = (self.model.mass[node], self.dt);
+        let (middle, unheld) = (*v - 0.5 * dt * *a, *v);
+        *v = held.free * unheld + self.model.restraints.velocity(held, self.t1);
+        *a = held.free * *a;
+        let body = body_of(self.model, node);
+        let pull = self_pull(body, m, self.forces.at(node), &self.loads.now, held, self.t1, *v);
+        let before = std::mem::replace(memory, Memory { v: memory.v, pull: pull.into() });
+        let support = self.book_held(held, &before, pull, [middle, *v], sums);
+        if body.damping > 0.0 {
+            // the drag booked before was that of the node unheld
+            let (x, move_by) = (self.x[node], self.way(node, middle));
+            let more = body.damping * m * (*v - unheld);
+            sums.damping += 0.5 * more.dot(&move_by);
+            sums.impulse -= 0.5 * dt * more;
+            sums.moment -= 0.5 * dt * x.cross(&more);
+        }
+        support
+    }
+
+    /// How far a node has come whose velocity in the middle of the step was `middle`.
+    #[inline(always)]
+    fn way(&self, node: usize, middle: Vec3) -> Vec3 {
+        self.touched.map_or(self.dt * middle, |t| self.x[node] - t.start[node])
+    }
+
+    /// What the support of a held node has done: all that the node's own balance lacks. Returns its impulse [N s].
+    #[inline(always)]
+    fn book_held(
+        &self,
+        held: &Held,
+        before: &Memory,
+        pull: Vec3,
+        [middle, v]: [Vec3; 2],
+        sums: &mut Sums,
+    ) -> Vec3 {
+        let node = held.node as usize;
+        let (m, dt, x) = (self.model.mass[node], self.dt, self.x[node]);
+        let (v_before, pull_before) = (Vec3::from(before.v), Vec3::from(before.pull));
+        let bear = 0.5 * (pull_before + pull);
+        let touch = self.touched.map_or(Touch::default(), |t| t.at(node));
+        let impulse = m * (v - v_before) + dt * bear - touch.impulse;
+        let only_held = |y: Vec3| y - held.free * y;
+        let (w, w_before) = (only_held(v), only_held(v_before));
+        let move_by = self.way(node, middle);
+        sums.external += 0.5 * m * (w.norm_squared() - w_before.norm_squared())
+            + only_held(bear).dot(&move_by)
+            - only_held(touch.impulse).dot(&middle);
+        sums.impulse += impulse;
+        let from = x - move_by;
+        sums.moment += m * (x.cross(&v) - from.cross(&v_before))
+            + 0.5 * dt * (from.cross(&pull_before) + x.cross(&pull))
+            - x.cross(&touch.impulse);
+        impulse
     }
 }
 
@@ -443,25 +460,16 @@ impl Newmark {
     pub fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
         chunks::follow_supports(model, state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, true);
-        self.dt = match self.rule {
-            StepRule::Fixed(dt) => dt,
-            StepRule::Automatic { safety } => safety * totals.step,
-        };
-        check(model, state, &totals, state.time, self.dt)?;
-        self.base = (state.time, state.step);
-        let every = MEASURE_EVERY.0;
-        self.watch = Watch { due: state.step + every, every, stable: self.dt, energy: totals.patch_energy };
+        self.control.start(state, &totals);
+        check(model, state, &totals, state.time, self.control.dt)?;
         self.loads.update(model, state.time, &state.x);
-        // With Δt = 0 the second half of a step only evaluates; the books see nothing move.
-        let dt = std::mem::replace(&mut self.dt, 0.0);
         let mut scratch = Ledger::default();
-        self.correct(model, state, state.time, None, &mut scratch);
-        self.dt = dt;
+        self.second_half(model, state, [0.0, state.time], None, &mut scratch);
         self.chunks.iter_mut().for_each(|c| c.support.fill(Vec3::zeros()));
         ledger.kinetic = scratch.kinetic;
         ledger.strain = totals.strain;
         ledger.hourglass = totals.hourglass;
-        ledger.dt = self.dt;
+        ledger.dt = self.control.dt;
         ledger.open();
         Ok(())
     }
@@ -473,8 +481,7 @@ impl Newmark {
 
     pub fn save(&self, method: &str, record: &mut Record) {
         let name = |what: &str| format!("{method}.{what}");
-        record.numbers(&name("step"), &[self.dt, self.base.0, self.watch.stable, self.watch.energy]);
-        record.counts(&name("counts"), &[self.base.1, self.watch.due, self.watch.every]);
+        self.control.save(method, record);
         record.vectors(&name("a"), &self.a);
         record.vectors(&name("load"), &self.loads.now);
         let memory: Vec<Memory> = self.chunks.iter().flat_map(|c| &c.own.memory).copied().collect();
@@ -484,12 +491,7 @@ impl Newmark {
 
     pub fn restore(&mut self, model: &Model, method: &str, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("{method}.{what}");
-        let mut step = [0.0; 4];
-        record.read_numbers(&name("step"), &mut step)?;
-        let [dt, begin, stable, energy] = step;
-        let [count, due, every] = record.read_counts(&name("counts"))?;
-        (self.dt, self.base) = (dt, (begin, count));
-        self.watch = Watch { due, every, stable, energy };
+        self.control.restore(method, record)?;
         record.read_vectors(&name("a"), &mut self.a)?;
         record.read_vectors(&name("load"), &mut self.loads.now)?;
         let mut memory = vec![Memory::default(); model.restraints.held.len()];

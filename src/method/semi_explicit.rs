@@ -22,11 +22,11 @@
 //! when open.
 
 mod nodes;
-pub(super) mod pace;
 pub(super) mod touches;
 
-use super::newmark::{EARLY, StepRule};
-use super::{Method, Reached, StepError, Watch};
+use super::impulses::Impulses;
+use super::step_control::StepControl;
+use super::{Method, StepError, StepRule, Watch};
 use crate::contact::search::Pass;
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
@@ -34,8 +34,6 @@ use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::{Contact, Report, Seconds};
 use nodes::{Done, Nodes};
-use pace::Pace;
-use std::sync::atomic::{AtomicBool, Ordering};
 use touches::{Outlook, Touches};
 
 /// When a contact acts.
@@ -90,7 +88,7 @@ const DIVERGED: f64 = 1.05;
 
 pub struct SemiExplicit {
     options: Options,
-    pace: Pace,
+    control: StepControl,
     nodes: Nodes,
     touches: Touches,
     /// Velocities of the next step without contact, then with it.
@@ -108,7 +106,7 @@ impl SemiExplicit {
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
         SemiExplicit {
             options,
-            pace: Pace::new(model, rule),
+            control: StepControl::with_damping(model, rule),
             nodes: Nodes::new(model),
             touches: Touches::new(model),
             next: vec![Vec3::zeros(); model.reference.len()],
@@ -138,12 +136,82 @@ impl SemiExplicit {
         &self.touches.contacts.list
     }
 
+    /// Steps 2 and 3: free velocities, and what is near. Returns the deepest overlap [m].
+    fn prepare(&mut self, model: &Model, state: &State) -> Result<f64, StepError> {
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        self.nodes.free(model, state, dt, t1, &mut self.next);
+        let outlook = Outlook { x: &state.x, v: &state.v, free: &self.next, time: state.time, dt };
+        let depth = self.touches.look(model, &self.options, &outlook)?;
+        self.ready = true;
+        Ok(depth)
+    }
+
+    fn back_to_start(&mut self, state: &mut State, error: StepError) -> StepError {
+        state.x.copy_from_slice(&self.start);
+        std::mem::swap(&mut state.v, &mut self.next);
+        self.ready = false;
+        error
+    }
+
+    /// Largest stable step [s] where the nodes began the step.
+    fn stable(&mut self, model: &Model, state: &mut State) -> f64 {
+        let totals = self.nodes.forces.evaluate(model, &self.start, &mut state.material, true);
+        self.control.stable(totals.step)
+    }
+
+    /// Why elements failed: the step was too long, unless it was not.
+    fn failure(&mut self, model: &Model, state: &mut State, totals: &Totals, time: f64) -> StepError {
+        let (block, element, det_f) = Forces::find_failure(model, &state.x).unwrap_or((0, 0, f64::NAN));
+        let body = model.body_of_block(block).name.clone();
+        let (dt, stable) = (self.control.dt, self.stable(model, state));
+        if totals.strain.is_finite() && det_f.is_finite() {
+            if dt > stable {
+                return StepError::TooLong {
+                    time,
+                    dt,
+                    stable,
+                    what: format!("element {element} of body `{body}` turned inside out"),
+                };
+            }
+            return StepError::Inverted { body, element, time, det_f };
+        }
+        StepError::NotFinite { body, element, time, dt, stable }
+    }
+
+    fn diverged(&mut self, model: &Model, state: &mut State, total: f64, time: f64) -> StepError {
+        let (dt, stable) = (self.control.dt, self.stable(model, state));
+        StepError::TooLong {
+            time,
+            dt,
+            stable,
+            what: format!("energy has grown to {total:.3e} J out of nothing"),
+        }
+    }
+}
+
+impl Method for SemiExplicit {
+    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        let totals = self.nodes.start(model, state);
+        self.start.copy_from_slice(&state.x);
+        self.control.start(state, &totals);
+        if !(totals.strain.is_finite() && totals.det_f > 0.0) {
+            return Err(self.failure(model, state, &totals, state.time));
+        }
+        self.nodes.open(model, state, self.control.dt, ledger);
+        (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
+        ledger.dt = self.control.dt;
+        ledger.open();
+        ledger.penetration = self.prepare(model, state)?;
+        ledger.penetration_max = ledger.penetration;
+        Ok(())
+    }
+
     fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
         if !self.ready {
             self.prepare(model, state)?;
         }
         let mut watch = Watch::start();
-        let (dt, time) = (self.pace.dt, [state.time, self.pace.end_of_step(state)]);
+        let (dt, time) = (self.control.dt, [state.time, self.control.end_of_step(state)]);
         // 4. velocities at the end of the step that obey the law at every contact
         self.touches.list(model, &self.options, &state.v, &self.next, dt);
         self.touches.solve(&self.options, dt, &mut self.next);
@@ -162,7 +230,7 @@ impl SemiExplicit {
         }
         watch.add(&mut ledger.phases.response);
         // 1. forces at the new positions, then the books: both ends of the step are known now
-        let measures = self.pace.measures(state);
+        let measures = self.control.measures(state);
         let totals = self.nodes.evaluate(model, state, time[1], measures);
         watch.add(&mut ledger.phases.force);
         if !(totals.strain.is_finite() && totals.det_f > 0.0) {
@@ -191,7 +259,7 @@ impl SemiExplicit {
         state.material.accept();
         (state.time, state.step) = (time[1], state.step + 1);
         ledger.element_kicks += model.elements() as u64;
-        self.pace.follow(state, &totals, measures);
+        self.control.follow(state, &totals, measures);
         watch.add(&mut ledger.phases.solve);
         // 2. and 3. of the next step: the overlap of this state is measured on the way
         ledger.penetration = self.prepare(model, state)?;
@@ -200,122 +268,27 @@ impl SemiExplicit {
         Ok(())
     }
 
-    /// Steps 2 and 3: free velocities, and what is near. Returns the deepest overlap [m].
-    fn prepare(&mut self, model: &Model, state: &State) -> Result<f64, StepError> {
-        let (dt, t1) = (self.pace.dt, self.pace.end_of_step(state));
-        self.nodes.free(model, state, dt, t1, &mut self.next);
-        let outlook = Outlook { x: &state.x, v: &state.v, free: &self.next, time: state.time, dt };
-        let depth = self.touches.look(model, &self.options, &outlook)?;
-        self.ready = true;
-        Ok(depth)
-    }
-
-    fn back_to_start(&mut self, state: &mut State, error: StepError) -> StepError {
-        state.x.copy_from_slice(&self.start);
-        std::mem::swap(&mut state.v, &mut self.next);
-        self.ready = false;
-        error
-    }
-
-    /// Largest stable step [s] where the nodes began the step.
-    fn stable(&mut self, model: &Model, state: &mut State) -> f64 {
-        let totals = self.nodes.forces.evaluate(model, &self.start, &mut state.material, true);
-        self.pace.stable(totals.step)
-    }
-
-    /// Why elements failed: the step was too long, unless it was not.
-    fn failure(&mut self, model: &Model, state: &mut State, totals: &Totals, time: f64) -> StepError {
-        let (block, element, det_f) = Forces::find_failure(model, &state.x).unwrap_or((0, 0, f64::NAN));
-        let body = model.body_of_block(block).name.clone();
-        let (dt, stable) = (self.pace.dt, self.stable(model, state));
-        if totals.strain.is_finite() && det_f.is_finite() {
-            if dt > stable {
-                return StepError::TooLong {
-                    time,
-                    dt,
-                    stable,
-                    what: format!("element {element} of body `{body}` turned inside out"),
-                };
-            }
-            return StepError::Inverted { body, element, time, det_f };
-        }
-        StepError::NotFinite { body, element, time, dt, stable }
-    }
-
-    fn diverged(&mut self, model: &Model, state: &mut State, total: f64, time: f64) -> StepError {
-        let (dt, stable) = (self.pace.dt, self.stable(model, state));
-        StepError::TooLong {
-            time,
-            dt,
-            stable,
-            what: format!("energy has grown to {total:.3e} J out of nothing"),
-        }
-    }
-}
-
-impl Method for SemiExplicit {
-    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        let totals = self.nodes.start(model, state);
-        self.start.copy_from_slice(&state.x);
-        self.pace.start(state, &totals);
-        if !(totals.strain.is_finite() && totals.det_f > 0.0) {
-            return Err(self.failure(model, state, &totals, state.time));
-        }
-        self.nodes.open(model, state, self.pace.dt, ledger);
-        (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
-        ledger.dt = self.pace.dt;
-        ledger.open();
-        ledger.penetration = self.prepare(model, state)?;
-        ledger.penetration_max = ledger.penetration;
-        Ok(())
-    }
-
-    fn advance(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        until: f64,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.pace.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
-            }
-            self.step(model, state, ledger)?;
-        }
-        Ok(Reached::Until)
-    }
-
     fn next_step(&self) -> f64 {
-        self.pace.dt
-    }
-
-    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
-        out.clone_from(state);
+        self.control.dt
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {
         self.nodes.support_impulse(held)
     }
 
-    fn contact_impulse(&self) -> &[Vec3] {
-        &self.touches.received
-    }
-
-    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        self.touches.impulse_between(a, b)
+    fn impulses(&self) -> Option<&Impulses> {
+        Some(&self.touches.impulses)
     }
 
     fn save(&self, record: &mut Record) {
-        self.pace.save("semi", record);
+        self.control.save("semi", record);
         self.nodes.save("semi", record);
         self.touches.save("semi", record);
         record.numbers("semi.put_in", &[self.put_in]);
     }
 
     fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
-        self.pace.restore("semi", record)?;
+        self.control.restore("semi", record)?;
         self.nodes.restore("semi", record)?;
         self.touches.restore("semi", record)?;
         let mut put_in = [0.0];

@@ -1,14 +1,12 @@
 //! Velocity Verlet, which is explicit Newmark with β = 0, γ = ½: the two halves of `newmark` and nothing between them.
 
-use super::newmark::{EARLY, Newmark};
-use super::{Method, Reached, StepError};
+use super::newmark::Newmark;
+use super::{Method, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-pub use super::newmark::StepRule;
+pub use super::step_control::StepRule;
 
 pub struct Verlet {
     newmark: Newmark,
@@ -24,12 +22,18 @@ impl Verlet {
     pub fn bytes(&self) -> usize {
         self.newmark.bytes()
     }
+}
+
+impl Method for Verlet {
+    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        self.newmark.start(model, state, ledger)
+    }
 
     fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        let begin = Instant::now();
-        let (dt, t1) = (self.newmark.dt, self.newmark.end_of_step(state));
+        let mut watch = Watch::start();
+        let (dt, t1) = (self.newmark.dt(), self.newmark.end_of_step(state));
         self.newmark.predict(model, state);
-        let moved = Instant::now();
+        watch.add(&mut ledger.phases.solve);
         let totals = match self.newmark.evaluate(model, state, t1) {
             Ok(totals) => totals,
             Err(error) => {
@@ -38,43 +42,15 @@ impl Verlet {
                 return Err(error);
             }
         };
-        let forced = Instant::now();
+        watch.add(&mut ledger.phases.force);
         self.newmark.correct(model, state, t1, None, ledger);
         self.newmark.finish(model, state, t1, &totals, ledger);
-        ledger.phases.force += (forced - moved).as_secs_f64();
-        ledger.phases.solve += ((moved - begin) + forced.elapsed()).as_secs_f64();
+        watch.add(&mut ledger.phases.solve);
         Ok(())
-    }
-}
-
-impl Method for Verlet {
-    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.newmark.start(model, state, ledger)
-    }
-
-    fn advance(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        until: f64,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.newmark.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
-            }
-            self.step(model, state, ledger)?;
-        }
-        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {
-        self.newmark.dt
-    }
-
-    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
-        out.clone_from(state);
+        self.newmark.dt()
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {

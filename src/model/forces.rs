@@ -7,6 +7,7 @@ use super::{MaterialState, Model};
 use crate::element::patch::Scratch;
 use crate::element::{Pass, PointState, Positions};
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use rayon::prelude::*;
 use std::sync::Mutex;
 
@@ -18,9 +19,8 @@ pub struct Forces {
     /// Forces on the local nodes of each patch, `stride` slots apart.
     slots: Vec<Vec3>,
     stride: usize,
-    /// Slots of each node: `slot_of[start[n]..start[n + 1]]`.
-    start: Vec<u32>,
-    slot_of: Vec<u32>,
+    /// Slots of each node.
+    slots_of: Lists,
     /// One for each thread that may come, and one for the caller.
     scratch: Vec<Mutex<Scratch>>,
 }
@@ -50,27 +50,16 @@ impl Forces {
             .collect();
         let nodes = |&(b, p): &(u32, u32)| model.blocks[b as usize].patches().nodes(p as usize);
         let stride = tasks.iter().map(|t| nodes(t).len()).max().unwrap_or(0).max(1);
-        let mut start = vec![0u32; model.reference.len() + 1];
-        for task in &tasks {
-            nodes(task).iter().for_each(|&n| start[n as usize + 1] += 1);
-        }
-        for n in 0..model.reference.len() {
-            start[n + 1] += start[n];
-        }
-        let mut next = start.clone();
-        let mut slot_of = vec![0; start[model.reference.len()] as usize];
-        for (t, task) in tasks.iter().enumerate() {
-            for (local, &n) in nodes(task).iter().enumerate() {
-                slot_of[next[n as usize] as usize] = (t * stride + local) as u32;
-                next[n as usize] += 1;
-            }
-        }
+        let slots = tasks.iter().enumerate().flat_map(|(t, task)| {
+            let slot = move |local: usize| (t * stride + local) as u32;
+            nodes(task).iter().enumerate().map(move |(local, &n)| (n, slot(local)))
+        });
+        let slots_of = Lists::new(model.reference.len(), slots);
         Forces {
             passes: vec![Pass::default(); tasks.len()],
             slots: vec![Vec3::zeros(); tasks.len() * stride],
             stride,
-            start,
-            slot_of,
+            slots_of,
             scratch: (0..=rayon::current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect(),
             tasks,
         }
@@ -130,7 +119,7 @@ impl Forces {
     #[inline]
     pub fn at(&self, node: usize) -> Vec3 {
         let mut sum = Vec3::zeros();
-        for &slot in &self.slot_of[self.start[node] as usize..self.start[node + 1] as usize] {
+        for &slot in self.slots_of.of(node as u32) {
             sum += self.slots[slot as usize];
         }
         sum
@@ -157,6 +146,6 @@ impl Forces {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.slots.len() * 24 + self.start.len() * 4 + self.slot_of.len() * 4 + self.tasks.len() * 40
+        self.slots.len() * 24 + self.slots_of.bytes() + self.tasks.len() * 40
     }
 }

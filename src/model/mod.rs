@@ -5,6 +5,7 @@
 
 pub mod contact;
 pub mod forces;
+pub mod inertia;
 pub mod ledger;
 pub mod load;
 pub mod record;

@@ -26,9 +26,9 @@ mod sweep;
 
 use crate::contact::friction::tangent_frame;
 use crate::math::{Mat3, Vec3};
+use crate::model::inertia::Inertia;
 use order::{NONE, Order};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::time::Instant;
 use sweep::{Ask, Errors, Island, Row, STRETCH, Shared};
 
@@ -38,8 +38,6 @@ pub const POINTS: usize = 5;
 const HELD: f64 = 1e-12;
 /// Nodes that one thread goes through at a stretch.
 const NODES: usize = 2048;
-/// Of the hash FNV-1a.
-const PRIME: u64 = 0x0000_0100_0000_01b3;
 /// A projector that leaves a normal alone to round-off.
 const ALONG: f64 = 1e-12;
 
@@ -92,83 +90,33 @@ impl Contact {
     pub fn velocity(&self, v: &[Vec3]) -> Vec3 {
         self.points().fold(-self.outer, |u, (k, c)| u + c * v[k])
     }
-}
 
-/// How nodes answer to forces: `M⁻¹ = P/m`.
-#[derive(Clone, Debug, Default)]
-pub struct Inertia {
-    /// 1/m [1/kg]; zero where all directions are held.
-    inverse: Vec<f64>,
-    /// Which projector; the first is that of free nodes.
-    kind: Vec<u32>,
-    projectors: Vec<Mat3>,
-    /// Tells sets of fixed nodes from each other.
-    which_fixed: u64,
-}
-
-impl Inertia {
-    /// From masses and the projectors of the held nodes among them.
-    pub fn new<'a>(mass: &[f64], held: impl Iterator<Item = (u32, &'a Mat3)>) -> Inertia {
-        let mut inertia = Inertia {
-            inverse: mass.iter().map(|m| 1.0 / m).collect(),
-            kind: vec![0; mass.len()],
-            projectors: vec![Mat3::identity()],
-            which_fixed: 0,
-        };
-        let mut known = BTreeMap::new();
-        for (node, projector) in held {
-            if *projector == Mat3::zeros() {
-                inertia.inverse[node as usize] = 0.0;
-                inertia.which_fixed = (inertia.which_fixed ^ u64::from(node + 1)).wrapping_mul(PRIME);
-                continue;
-            }
-            let bits: Vec<u64> = projector.iter().map(|x| x.to_bits()).collect();
-            inertia.kind[node as usize] = *known.entry(bits).or_insert_with(|| {
-                inertia.projectors.push(*projector);
-                inertia.projectors.len() as u32 - 1
-            });
-        }
-        inertia
-    }
-
-    /// Can a node not move at all?
-    #[inline]
-    fn fixed(&self, node: usize) -> bool {
-        self.inverse[node] == 0.0
-    }
-
-    /// `M⁻¹` of a node [1/kg].
-    #[inline]
-    pub fn of(&self, node: usize) -> Mat3 {
-        self.inverse[node] * self.projectors[self.kind[node] as usize]
-    }
-
-    /// What moves if the nodes of `contact` are pushed along it, over Δt.
-    fn response(&self, contact: &Contact) -> Response {
+    /// What moves if its nodes are pushed along it, over Δt.
+    fn response(&self, inertia: &Inertia) -> Response {
         let (mut kind, mut inverse) = (NONE, 0.0);
         let mut alike = true;
-        for (k, c) in contact.points().filter(|p| self.inverse[p.0] > 0.0) {
-            alike &= kind == NONE || kind == self.kind[k];
-            kind = self.kind[k];
-            inverse += c * c * self.inverse[k];
+        for (k, c) in self.points().filter(|p| inertia.inverse[p.0] > 0.0) {
+            alike &= kind == NONE || kind == inertia.kind[k];
+            kind = inertia.kind[k];
+            inverse += c * c * inertia.inverse[k];
         }
         if inverse == 0.0 {
             return Response::None;
         }
-        let n = contact.normal;
+        let n = self.normal;
         if alike && kind == 0 {
             return Response::Isotropic(inverse, tangent_frame(&n));
         }
         if alike {
-            let p = &self.projectors[kind as usize];
+            let p = &inertia.projectors[kind as usize];
             if (p * n - n).norm_squared() <= ALONG * ALONG {
                 return Response::Isotropic(inverse, frame_in(p, &n));
             }
         }
         let q = tangent_frame(&n);
         let mut block = Mat3::zeros();
-        for (k, c) in contact.points() {
-            block += c * c * (q * self.of(k) * q.transpose());
+        for (k, c) in self.points() {
+            block += c * c * (q * inertia.of(k) * q.transpose());
         }
         if block[(0, 0)] <= HELD * inverse { Response::None } else { Response::Coupled(block, q) }
     }

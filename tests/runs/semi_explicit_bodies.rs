@@ -11,8 +11,9 @@ use carom::method::verlet::StepRule;
 use carom::method::{Method, StepError};
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
 use carom::model::forces::Forces;
+use carom::model::inertia::Inertia;
 use carom::model::{BodySpec, Builder, Model};
-use carom::solve::contacts::{Contact, Contacts, Inertia, Limits};
+use carom::solve::contacts::{Contact, Contacts, Limits};
 
 fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
     mesh.place(&Placement { at: Vec3::new(x, y, z), rotation: None }).unwrap();

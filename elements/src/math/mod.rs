@@ -1,7 +1,9 @@
-//! Vectors and small matrices; the lanes that kernels run on.
+//! Vectors and small matrices; the lanes that kernels run on; lists and sets of numbers.
 
 pub mod elementary;
 pub mod lane;
+pub mod lists;
+pub mod sets;
 pub mod tensor;
 
 /// A point, displacement, velocity or force in space.

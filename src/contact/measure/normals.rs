@@ -53,7 +53,7 @@ impl Normals<'_> {
             (FacetKind::Triangle | FacetKind::Quad, Feature::Vertex(k)) => {
                 let node = facet.nodes[k as usize];
                 let mut sum = Vec3::zeros();
-                for &f in scene.node_facets.of_owner(node) {
+                for &f in scene.node_facets.of(node) {
                     let g = &scene.facets[f as usize];
                     if g.body != facet.body {
                         continue;
@@ -70,7 +70,7 @@ impl Normals<'_> {
                 unit(sum)
             }
             (FacetKind::Segment, Feature::Vertex(k)) => {
-                let facets = scene.node_facets.of_owner(facet.nodes[k as usize]).iter();
+                let facets = scene.node_facets.of(facet.nodes[k as usize]).iter();
                 let own = facets.filter(|&&f| scene.facets[f as usize].body == facet.body);
                 unit(own.map(|&f| self.of_facet(f)).sum())
             }

@@ -18,7 +18,7 @@
 
 use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::{Edges, Line};
-use super::impulses::{Hands, Impulses, Local, Motion};
+use super::impulses::{Books, Hands, Local, Motion};
 use super::obstacles::Obstacles;
 use super::options::{ContactVelocity, Options};
 use super::rings::{Near, Ring, rings};
@@ -98,7 +98,7 @@ pub struct Collisions {
     hits: Vec<Vec<Hit>>,
     pub obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
-    pub impulses: Impulses,
+    pub books: Books,
     pub window: Window,
 }
 
@@ -138,7 +138,7 @@ impl Collisions {
             hits: vec![Vec::with_capacity(CHUNK)],
             obstacles: Obstacles::new(model, &scene, size),
             pairs: Vec::with_capacity(16),
-            impulses: Impulses::new(model.reference.len()),
+            books: Books::new(model.reference.len()),
             window: Window::default(),
             targets,
             scene,
@@ -269,7 +269,7 @@ impl Collisions {
 
     /// Somebody may have got too fast by impulses.
     pub fn notice_impulses(&mut self, now: u64) {
-        let fastest = std::mem::take(&mut self.impulses.tally.speed_squared);
+        let fastest = std::mem::take(&mut self.books.tally.speed_squared);
         self.notice_speed(fastest, now);
     }
 
@@ -277,7 +277,7 @@ impl Collisions {
     pub fn look(&mut self, ring: usize, hands: &mut Hands) -> u64 {
         let Ring { step, ref members, .. } = self.rings[ring];
         let (first, count) = (members.start as usize, members.len());
-        self.impulses.tally.checks += count as u64;
+        self.books.tally.checks += count as u64;
         let before = hands.state.v[self.contactors[first].node as usize].norm_squared();
         let mut hits = std::mem::take(&mut self.hits);
         let tasks = self.find_hits(ring, &mut hits, hands.model, &hands.motion());
@@ -348,7 +348,7 @@ impl Collisions {
             (self.contactors[hit.contactor as usize], &self.targets.list[hit.target as usize]);
         let inside = &hit.inside;
         if inside.count == 0 {
-            self.impulses.tally.too_deep += 1;
+            self.books.tally.too_deep += 1;
             return None;
         }
         let count = target.kind.nodes();
@@ -372,7 +372,7 @@ impl Collisions {
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
         if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
             self.window.carries(&mut self.contactors[hit.contactor as usize].carried, hands.when.tick);
-            self.impulses.give(&pair, &nodes[..=count], &impact, bodies, hands);
+            self.books.give(&pair, &nodes[..=count], &impact, bodies, hands);
         }
         Some(side)
     }
@@ -430,7 +430,7 @@ impl Collisions {
         let mut local = Local::of(nodes, self.velocity, hands);
         if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
             self.window.carries(carried, hands.when.tick);
-            self.impulses.give(&pair, nodes, &impact, bodies, hands);
+            self.books.give(&pair, nodes, &impact, bodies, hands);
         }
     }
 
@@ -444,7 +444,7 @@ impl Collisions {
         let window = &self.window;
         record.counts(&name("window"), &[window.begin, window.contacts]);
         record.numbers(&name("penetration"), &[window.penetration]);
-        self.impulses.save(record);
+        self.books.save(record);
     }
 
     /// Boxes are made anew at the next look: nothing that is found depends on them.
@@ -463,7 +463,7 @@ impl Collisions {
         record.read_numbers(&name("penetration"), &mut penetration)?;
         self.window = Window { begin, contacts, penetration: penetration[0] };
         self.until = 0;
-        self.impulses.restore(record)
+        self.books.restore(record)
     }
 }
 

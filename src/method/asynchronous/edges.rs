@@ -159,7 +159,7 @@ impl Edges {
     pub fn look(&mut self, ring: usize, collisions: &mut Collisions, hands: &mut Hands) -> u64 {
         let Edges { list, rings, near, .. } = self;
         let ring = &mut rings[ring];
-        collisions.impulses.tally.checks += ring.members.len() as u64;
+        collisions.books.tally.checks += ring.members.len() as u64;
         for &i in near.active(ring) {
             let EdgeOf { line: mine, mut carried, .. } = list[i as usize];
             for &id in near.of(i as usize) {

@@ -2,13 +2,16 @@
 
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
+use crate::model::inertia::Inertia;
 
 /// Stands for a node that is not held.
 pub const FREE: u32 = u32::MAX;
 
 /// What is fixed about all nodes.
 pub struct Fixed {
+    /// 1/m [1/kg], whoever is held.
     pub inv_mass: Vec<f64>,
+    inertia: Inertia,
     /// Place of each node among the held ones, or [`FREE`].
     pub held: Vec<u32>,
     pub body: Vec<u32>,
@@ -29,6 +32,7 @@ impl Fixed {
         let acts = |b: &crate::model::Body| b.gravity != Vec3::zeros() || b.damping != 0.0;
         Fixed {
             inv_mass: model.mass.iter().map(|m| 1.0 / m).collect(),
+            inertia: Inertia::of_model(model),
             plain: model.restraints.held.is_empty() && !model.bodies.iter().any(acts),
             held,
             body,
@@ -37,10 +41,7 @@ impl Fixed {
 
     /// `P/m` of a node.
     #[inline]
-    pub fn inverse_mass(&self, model: &Model, node: usize) -> Mat3 {
-        match self.held[node] {
-            FREE => Mat3::from_diagonal_element(self.inv_mass[node]),
-            h => model.restraints.held[h as usize].free * self.inv_mass[node],
-        }
+    pub fn inverse_mass(&self, node: usize) -> Mat3 {
+        self.inertia.of(node)
     }
 }

@@ -15,6 +15,7 @@ use super::fixed::{FREE, Fixed};
 use crate::element::patch::{Patches, Scratch};
 use crate::element::{Pass, PointState, Positions};
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use crate::model::Model;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -73,9 +74,8 @@ pub struct Group {
     pub force: Vec<Vec3>,
     /// Of loads: where its nodes were at their last kick.
     pub last: Vec<Vec3>,
-    /// Slots of each of its nodes: `slot_of[start[i]..start[i + 1]]`; a task has `stride` slots.
-    start: Vec<u32>,
-    slot_of: Vec<u32>,
+    /// Slots of each of its nodes; a task has `stride` slots.
+    slots_of: Lists,
     pub stride: usize,
     /// Of laws that keep numbers: where each potential's stand in the model's patches, as (patch, first number), and
     /// room for them, `memory_stride` a task.
@@ -114,8 +114,7 @@ impl Group {
             share: shares.into_values().collect(),
             force: vec![Vec3::zeros(); nodes.len()],
             last: Vec::new(),
-            start: Vec::new(),
-            slot_of: Vec::new(),
+            slots_of: Lists::default(),
             stride: 1,
             memory: Vec::new(),
             old: Vec::new(),
@@ -167,15 +166,7 @@ impl Group {
                 pairs.push((local as u32, (t * group.stride + i) as u32));
             }
         }
-        pairs.sort_unstable();
-        group.start = vec![0; group.nodes.len() + 1];
-        for &(local, _) in &pairs {
-            group.start[local as usize + 1] += 1;
-        }
-        for i in 0..group.nodes.len() {
-            group.start[i + 1] += group.start[i];
-        }
-        group.slot_of = pairs.into_iter().map(|p| p.1).collect();
+        group.slots_of = Lists::new(group.nodes.len(), pairs.into_iter());
         group
     }
 
@@ -252,8 +243,7 @@ impl Group {
     /// The force on one of its nodes, from the slots of its tasks in their order.
     #[inline]
     fn gather(&self, node: usize, slots: &[Vec3]) -> Vec3 {
-        let mine = self.start[node] as usize..self.start[node + 1] as usize;
-        self.slot_of[mine].iter().fold(Vec3::zeros(), |f, &s| f + slots[s as usize])
+        self.slots_of.of(node as u32).iter().fold(Vec3::zeros(), |f, &s| f + slots[s as usize])
     }
 
     /// All its potentials at positions `x`: their forces to the slots of their tasks.

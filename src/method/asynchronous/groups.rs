@@ -11,6 +11,7 @@ use super::synchronised::When;
 use crate::element::Pass;
 use crate::element::patch::Scratch;
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use crate::model::{Model, State};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -21,9 +22,8 @@ pub struct Groups {
     pub fixed: Fixed,
     /// Impulse of the support of each held node [N s].
     pub support: Vec<Vec3>,
-    /// Groups of each node, as (group, place in it): `of_node[first[n]..first[n + 1]]`.
-    pub first: Vec<u32>,
-    pub of_node: Vec<(u32, u32)>,
+    /// Groups of each node, as (group, place in it).
+    pub of_node: Lists<(u32, u32)>,
     pub work: Work,
     pub instant: InstantForces,
 }
@@ -55,23 +55,16 @@ impl Groups {
         }
         list.extend(loads.into_iter().map(|(step, loads)| Group::of_loads(model, step, loads)));
 
-        let mut pairs: Vec<(u32, u32, u32)> = Vec::new();
-        for (g, group) in list.iter().enumerate() {
-            pairs.extend(group.nodes.iter().enumerate().map(|(i, &n)| (n, g as u32, i as u32)));
-        }
-        pairs.sort_unstable();
-        let mut first = vec![0u32; model.reference.len() + 1];
-        pairs.iter().for_each(|p| first[p.0 as usize + 1] += 1);
-        for n in 0..model.reference.len() {
-            first[n + 1] += first[n];
-        }
+        let pairs = list.iter().enumerate().flat_map(|(g, group)| {
+            group.nodes.iter().enumerate().map(move |(i, &n)| (n, (g as u32, i as u32)))
+        });
+        let of_node = Lists::new(model.reference.len(), pairs);
         let slots = list.iter().map(|g| g.tasks.len() * g.stride).max().unwrap_or(0);
         let passes = list.iter().map(|g| g.tasks.len()).max().unwrap_or(0);
         Groups {
             fixed: Fixed::new(model),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            first,
-            of_node: pairs.into_iter().map(|p| (p.1, p.2)).collect(),
+            of_node,
             work: Work {
                 slots: vec![Vec3::zeros(); slots],
                 force: Vec::with_capacity(list.iter().map(|g| g.nodes.len()).max().unwrap_or(0)),
@@ -88,7 +81,7 @@ impl Groups {
 
     /// Prepares for questions about the nodes marked in `asked`, see [`Groups::synchronised_velocity`].
     pub fn prepare(&mut self, model: &Model, asked: &[bool]) {
-        self.instant = InstantForces::new(model, &self.list, &self.first, &self.of_node, asked);
+        self.instant = InstantForces::new(model, &self.list, &self.of_node, asked);
     }
 
     /// Shortest step of the potentials around a node [ticks].
@@ -98,7 +91,7 @@ impl Groups {
 
     #[inline]
     pub fn of(&self, node: usize) -> &[(u32, u32)] {
-        &self.of_node[self.first[node] as usize..self.first[node + 1] as usize]
+        self.of_node.of(node as u32)
     }
 
     /// Drifts the nodes of a group to `tick` and kicks them. Nothing but the drift is done if a potential fails; then

@@ -7,6 +7,7 @@ use super::options::ContactVelocity;
 use super::synchronised::When;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
+use crate::method::impulses::Impulses;
 use crate::method::response::Impact;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Model, State};
@@ -64,7 +65,7 @@ impl Local {
                 ContactVelocity::Synchronised => groups.synchronised_velocity(n, when, model, &at),
                 ContactVelocity::Raw => state.v[n],
             };
-            local.inv_mass[k] = groups.fixed.inverse_mass(model, n);
+            local.inv_mass[k] = groups.fixed.inverse_mass(n);
         }
         local
     }
@@ -89,17 +90,14 @@ pub struct Tally {
 }
 
 /// Impulses and their books.
-pub struct Impulses {
+pub struct Books {
     pub tally: Tally,
-    /// Impulse of contact on each node since the start [N s].
-    pub received: Vec<Vec3>,
-    /// Impulses between two bodies, on the first of the two; sorted.
-    pub between: Vec<([u32; 2], Vec3)>,
+    pub impulses: Impulses,
 }
 
-impl Impulses {
-    pub fn new(nodes: usize) -> Impulses {
-        Impulses { tally: Tally::default(), received: vec![Vec3::zeros(); nodes], between: Vec::new() }
+impl Books {
+    pub fn new(nodes: usize) -> Books {
+        Books { tally: Tally::default(), impulses: Impulses::new(nodes) }
     }
 
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
@@ -113,9 +111,9 @@ impl Impulses {
             x[n] += clock.between(hands.tau[n], tick) * v[n];
             hands.tau[n] = tick;
             let given = w * j;
-            self.received[n] += given;
+            self.impulses.received[n] += given;
             let fixed = &hands.groups.fixed;
-            let push = fixed.inverse_mass(hands.model, n) * given;
+            let push = fixed.inverse_mass(n) * given;
             v[n] += push;
             let held = fixed.held[n];
             if held != FREE {
@@ -138,11 +136,7 @@ impl Impulses {
         tally.friction += impact.lost_friction;
         tally.kicks += 1;
         tally.last = clock.time(tick);
-        let (key, on_first) = if bodies[0] <= bodies[1] { (bodies, j) } else { ([bodies[1], bodies[0]], -j) };
-        match self.between.binary_search_by_key(&key, |p| p.0) {
-            Ok(at) => self.between[at].1 += on_first,
-            Err(at) => self.between.insert(at, (key, on_first)),
-        }
+        self.impulses.add(bodies, j);
     }
 
     pub fn save(&self, record: &mut Record) {
@@ -151,11 +145,7 @@ impl Impulses {
         record.counts(&name("counts"), &[tally.checks, tally.kicks, tally.too_deep]);
         record.numbers(&name("numbers"), &[tally.friction, tally.restitution, tally.external, tally.last]);
         record.vectors(&name("vectors"), &[tally.impulse, tally.moment]);
-        record.vectors(&name("received"), &self.received);
-        let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
-        let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
-        record.numbers(&name("bodies"), &bodies);
-        record.vectors(&name("impulses"), &impulses);
+        self.impulses.save("asynchronous.contact", record);
     }
 
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
@@ -168,12 +158,6 @@ impl Impulses {
         let [impulse, moment] = vectors;
         let counts = Tally { checks, kicks, too_deep, ..Tally::default() };
         self.tally = Tally { friction, restitution, external, impulse, moment, last, ..counts };
-        record.read_vectors(&name("received"), &mut self.received)?;
-        let bodies = record.get(&name("bodies"))?;
-        let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
-        record.read_vectors(&name("impulses"), &mut impulses)?;
-        let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
-        self.between = pairs.zip(impulses).collect();
-        Ok(())
+        self.impulses.restore("asynchronous.contact", record)
     }
 }

@@ -9,6 +9,7 @@ use super::group::{Group, places_of_memory};
 use crate::element::patch::{Patches, Scratch};
 use crate::element::{PointState, Positions};
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use crate::model::Model;
 use std::collections::BTreeMap;
 
@@ -34,8 +35,8 @@ pub struct Motions<'a> {
 #[derive(Default)]
 pub struct InstantForces {
     around: Vec<Around>,
-    /// By place in the list of groups of nodes: `around[start[k]..start[k + 1]]`.
-    start: Vec<u32>,
+    /// By place in the list of groups of nodes.
+    around_of: Lists,
     /// Tick and force that were found last.
     known: Vec<(u64, Vec3)>,
     /// Positions of the instant, where they were needed.
@@ -47,12 +48,11 @@ pub struct InstantForces {
 }
 
 impl InstantForces {
-    /// For the nodes marked in `asked`; `of_node[first[n]..first[n + 1]]` are the groups of node n.
+    /// For the nodes marked in `asked`; `of_node` are the groups of each node.
     pub fn new(
         model: &Model,
         groups: &[Group],
-        first: &[u32],
-        of_node: &[(u32, u32)],
+        of_node: &Lists<(u32, u32)>,
         asked: &[bool],
     ) -> InstantForces {
         // (place in `of_node`, block, potential)
@@ -63,29 +63,27 @@ impl InstantForces {
                     potential as usize,
                     &model.reference,
                     &mut |n, _| {
-                        let n = n as usize;
-                        if asked[n] {
-                            let mine = first[n] as usize..first[n + 1] as usize;
-                            if let Ok(k) = of_node[mine].binary_search_by_key(&(g as u32), |p| p.0) {
-                                members.entry((first[n] + k as u32, block)).or_default().push(potential);
-                            }
+                        let mine = of_node.range(n);
+                        let found = of_node.of(n).binary_search_by_key(&(g as u32), |p| p.0);
+                        if let (true, Ok(k)) = (asked[n as usize], found) {
+                            members.entry(((mine.start + k) as u32, block)).or_default().push(potential);
                         }
                     },
                 );
             }
         }
-        let mut node_of = vec![0; of_node.len()];
-        for n in 0..first.len() - 1 {
-            node_of[first[n] as usize..first[n + 1] as usize].fill(n as u32);
+        let places = of_node.items.len();
+        let mut node_of = vec![0; places];
+        for n in 0..of_node.len() as u32 {
+            node_of[of_node.range(n)].fill(n);
         }
         let mut forces = InstantForces {
-            start: vec![0; of_node.len() + 1],
-            known: vec![(u64::MAX, Vec3::zeros()); of_node.len()],
+            known: vec![(u64::MAX, Vec3::zeros()); places],
             x: model.reference.clone(),
             scratch: Scratch::new(),
             ..InstantForces::default()
         };
-        let (mut slots, mut numbers) = (0, 0);
+        let (mut slots, mut numbers, mut of_place) = (0, 0, Vec::new());
         for ((k, block), mut potentials) in members {
             potentials.sort_unstable();
             potentials.dedup();
@@ -103,11 +101,9 @@ impl InstantForces {
             };
             let own = (0..patches.len()).map(own).collect();
             forces.around.push(Around { block, own, memory, patches });
-            forces.start[k as usize + 1] += 1;
+            of_place.push(k);
         }
-        for k in 0..of_node.len() {
-            forces.start[k + 1] += forces.start[k];
-        }
+        forces.around_of = Lists::new(places, of_place.into_iter().zip(0..));
         forces.slots = vec![Vec3::zeros(); slots];
         forces.old = vec![0.0; numbers];
         forces.new = vec![0.0; numbers];
@@ -120,7 +116,7 @@ impl InstantForces {
             return self.known[k].1;
         }
         let mut force = Vec3::zeros();
-        for around in &self.around[self.start[k] as usize..self.start[k + 1] as usize] {
+        for around in self.around_of.of(k as u32).iter().map(|&i| &self.around[i as usize]) {
             let block = &model.blocks[around.block as usize];
             let per = block.state_per_element();
             for (p, &own) in around.own.iter().enumerate() {

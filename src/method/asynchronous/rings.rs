@@ -5,6 +5,7 @@
 //!
 //! **Order.** At one tick rings go by their step, the members of a ring by their number.
 
+use crate::math::lists::Lists;
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
@@ -33,9 +34,7 @@ pub fn rings(steps: &[u64], alone: bool) -> Vec<Ring> {
 /// Whom each member of a list may meet, until boxes are made anew.
 #[derive(Debug, Default)]
 pub struct Near {
-    /// `ids[start[i]..start[i + 1]]` of member i.
-    start: Vec<u32>,
-    ids: Vec<u32>,
+    ids: Lists,
     /// Members that may meet somebody, ring after ring.
     active: Vec<u32>,
 }
@@ -43,19 +42,17 @@ pub struct Near {
 impl Near {
     /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
     pub fn renew(&mut self, rings: &mut [Ring], mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool) {
-        let Near { start, ids, active } = self;
-        start.clear();
+        let Near { ids, active } = self;
         ids.clear();
         active.clear();
-        start.push(0);
         for ring in rings {
             let first = active.len() as u32;
             for i in ring.members.clone() {
-                let before = ids.len();
-                if ask(i as usize, ids) || ids.len() > before {
+                let before = ids.items.len();
+                if ask(i as usize, &mut ids.items) || ids.items.len() > before {
                     active.push(i);
                 }
-                start.push(ids.len() as u32);
+                ids.close();
             }
             ring.active = first..active.len() as u32;
         }
@@ -63,7 +60,7 @@ impl Near {
 
     #[inline]
     pub fn of(&self, member: usize) -> &[u32] {
-        &self.ids[self.start[member] as usize..self.start[member + 1] as usize]
+        self.ids.of(member as u32)
     }
 
     pub fn active(&self, ring: &Ring) -> &[u32] {

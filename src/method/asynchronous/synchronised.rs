@@ -50,8 +50,8 @@ impl Groups {
         let v = at.v[node];
         let mut back = Vec3::zeros();
         let body = self.fixed.body[node] as usize;
-        for k in self.first[node] as usize..self.first[node + 1] as usize {
-            let (g, i) = self.of_node[k];
+        for k in self.of_node.range(node as u32) {
+            let (g, i) = self.of_node.items[k];
             let group = &self.list[g as usize];
             let excess = Groups::excess(group, tick, phase, clock);
             if excess == 0.0 {
@@ -146,13 +146,7 @@ impl Groups {
             if !fixed.plain || loads[n] != Vec3::zeros() {
                 let body = fixed.body[n] as usize;
                 // drag is part of the outer impulse and has an account of its own
-                let drag = self_drag(
-                    list,
-                    &self.of_node[self.first[n] as usize..self.first[n + 1] as usize],
-                    tick,
-                    phase,
-                    clock,
-                ) * work.drag[body];
+                let drag = self_drag(list, self.of_node.of(n as u32), tick, phase, clock) * work.drag[body];
                 let slowed = drag * state.v[n];
                 all.sums.damping -= slowed.dot(&mean);
                 all.sums.external += (outer[n] - slowed).dot(&mean);

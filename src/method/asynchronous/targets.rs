@@ -15,8 +15,9 @@
 
 use super::impulses::Motion;
 use crate::contact::octree::Aabb;
-use crate::contact::scene::{FacetKind, Lists, Scene};
+use crate::contact::scene::{FacetKind, Scene};
 use crate::math::Vec3;
+use crate::math::lists::Lists;
 use crate::mesh::CellKind;
 use crate::mesh::shape_functions;
 use crate::mesh::surface::Surface;
@@ -132,7 +133,7 @@ impl Targets {
         let reference =
             |n: u32| if (n as usize) < nodes { model.reference[n as usize] } else { Vec3::zeros() };
         let reference_normal = (0..nodes as u32).map(|n| normal_of(scene, n, reference)).collect();
-        Targets { list, first: first_of, ring: Lists::of(nodes, ring), reference_normal, still }
+        Targets { list, first: first_of, ring: Lists::sorted(nodes, ring), reference_normal, still }
     }
 
     /// The targets of a soft body.
@@ -142,7 +143,7 @@ impl Targets {
 
     /// Is this target among the elements around the node's own?
     pub fn is_around(&self, node: u32, target: u32) -> bool {
-        self.ring.of_owner(node).binary_search(&target).is_ok()
+        self.ring.of(node).binary_search(&target).is_ok()
     }
 
     /// Outward normal of a surface node now.
@@ -308,7 +309,7 @@ fn axis_of(kind: CellKind, side: usize) -> (usize, f64) {
 /// Outward normal of a node: those of the facets around it, weighted by their angles; zero for a node of no facet.
 fn normal_of(scene: &Scene, node: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
     let mut sum = Vec3::zeros();
-    for &f in scene.node_facets.of_owner(node) {
+    for &f in scene.node_facets.of(node) {
         let facet = &scene.facets[f as usize];
         let corners = facet.corners();
         match facet.kind {

@@ -11,6 +11,7 @@
 //! Everybody who was moved or pushed is remembered until the step is booked. The order is that of the records, which
 //! is that of the model; nothing here runs in parallel but the search, so threads change nothing.
 
+use super::super::impulses::Impulses;
 use super::super::newmark::{Newmark, Touch, UNTOUCHED};
 use super::super::response::{self, Impact, Spin};
 use super::Options;
@@ -26,6 +27,7 @@ use crate::contact::touch::{
     node_crossing, node_meets, parts_bodies,
 };
 use crate::math::{Mat3, Vec3};
+use crate::model::inertia::Inertia;
 use crate::model::{Ledger, Model};
 
 /// Depth up to which a node counts as inside, and half the travel from which on crossings are looked for: this share
@@ -85,9 +87,6 @@ pub struct Sums {
     pub kicks: u64,
 }
 
-/// Impulses between two bodies since the start [N s]: on the first of the two.
-pub type BodyImpulse = ([u32; 2], Vec3);
-
 pub struct Collisions {
     pub scene: Scene,
     pub search: ThreeStage,
@@ -119,10 +118,7 @@ pub struct Collisions {
     pub nodes: Vec<Node>,
     pub touches: Vec<Touch>,
     pub sums: Sums,
-    /// Impulse of contact on each node since the start [N s].
-    pub received: Vec<Vec3>,
-    /// Sorted by bodies.
-    pub between: Vec<BodyImpulse>,
+    pub impulses: Impulses,
     pub(super) zones: Zones,
     deepest: f64,
     pub(super) clearance: f64,
@@ -135,18 +131,13 @@ impl Collisions {
         let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid && !b.facets.is_empty());
         let finest = soft.fold(f64::INFINITY, |least, b| least.min(b.median_edge));
         let finest = if finest.is_finite() { finest } else { 0.0 };
-        let mut inv_mass: Vec<Mat3> =
-            model.mass.iter().map(|m| Mat3::from_diagonal_element(1.0 / m)).collect();
-        for held in &model.restraints.held {
-            inv_mass[held.node as usize] = held.free / model.mass[held.node as usize];
-        }
         let mut now = model.reference.clone();
         now.extend(&drawn);
         Collisions {
             scene,
             search: ThreeStage::new(),
             on_the_way: ThreeStage::new(),
-            inv_mass,
+            inv_mass: Inertia::of_model(model).all(),
             drawn,
             poses: Vec::new(),
             start: now.clone(),
@@ -163,8 +154,7 @@ impl Collisions {
             nodes: Vec::new(),
             touches: Vec::new(),
             sums: Sums::default(),
-            received: vec![Vec3::zeros(); model.reference.len()],
-            between: Vec::new(),
+            impulses: Impulses::new(model.reference.len()),
             zones: Zones::default(),
             deepest: DEEPEST * finest,
             clearance: CLEARANCE * finest,
@@ -392,7 +382,7 @@ impl Collisions {
             // they met gives δ × J: nothing is left if they met τ/(1+e) ago.
             let u = pair.relative_velocity(v);
             let approach = -pair.normal.dot(&u);
-            let since = if approach > 0.0 { newmark.dt.min(-pair.gap / approach) } else { 0.0 };
+            let since = if approach > 0.0 { newmark.dt().min(-pair.gap / approach) } else { 0.0 };
             let slip = since / (1.0 + pair.e) * (u + approach * pair.normal);
             if let Some(met) = touching.before_sliding(&at, &pair, &slip).filter(|p| p.gap <= room) {
                 let (mu, e) = (pair.mu, pair.e);
@@ -448,10 +438,10 @@ impl Collisions {
         newmark: &Newmark,
     ) {
         let since = match touching.crossing {
-            Some(_) => (1.0 - touching.time) * newmark.dt,
-            None if approach > 0.0 => newmark.dt.min(-pair.gap / approach),
+            Some(_) => (1.0 - touching.time) * newmark.dt(),
+            None if approach > 0.0 => newmark.dt().min(-pair.gap / approach),
             // pushed together by its neighbours, and inside already
-            None => newmark.dt,
+            None => newmark.dt(),
         };
         for (k, w) in pair.stencil() {
             let d = since * w * (self.inv_mass[k] * friction);
@@ -500,12 +490,7 @@ impl Collisions {
                 on_first = -j;
             }
         }
-        let (key, on_first) =
-            if bodies[0] <= bodies[1] { (bodies, on_first) } else { ([bodies[1], bodies[0]], -on_first) };
-        match self.between.binary_search_by_key(&key, |p| p.0) {
-            Ok(at) => self.between[at].1 += on_first,
-            Err(at) => self.between.insert(at, (key, on_first)),
-        }
+        self.impulses.add(bodies, on_first);
     }
 
     /// An edge deeper in another than it can have come in this step was never outside of it.
@@ -627,7 +612,7 @@ impl Collisions {
     /// Writes the books of the impacts themselves; what depends on the end of the step is the method's.
     pub fn post(&mut self, ledger: &mut Ledger) {
         for n in &self.nodes {
-            self.received[n.node as usize] += n.normal + n.friction;
+            self.impulses.received[n.node as usize] += n.normal + n.friction;
         }
         ledger.restitution += self.sums.lost_normal + self.sums.returned;
         ledger.friction += self.sums.lost_friction;
@@ -728,5 +713,5 @@ pub(super) fn name(t: &Touching) -> (u8, u32, u32) {
 
 /// Is this node the end of a bar, seen by others as a facet too?
 fn both_ends(scene: &Scene, node: u32) -> bool {
-    scene.node_facets.of_owner(node).iter().any(|&f| scene.facets[f as usize].kind == FacetKind::Point)
+    scene.node_facets.of(node).iter().any(|&f| scene.facets[f as usize].kind == FacetKind::Point)
 }

@@ -21,6 +21,7 @@ use super::collisions::{Collisions, name};
 use crate::contact::friction::scale_to_cone;
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::contact::touch::Touching;
+use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 use crate::method::newmark::Newmark;
 use crate::method::response::{self, Impact};
@@ -81,8 +82,8 @@ pub struct Queue {
     pub waiting: Vec<Waiting>,
     /// How each was put back, as far as that is asked for later.
     pub moves: Vec<[Vec3; MAX_POINTS]>,
-    /// Leads from the place of each touched node to the first of its island.
-    towards: Vec<u32>,
+    /// Places of touched nodes that hang together.
+    islands: Sets,
     /// Island of each contact and its place above, sorted.
     order: Vec<[u32; 2]>,
 }
@@ -93,31 +94,17 @@ impl Queue {
         self.moves.clear();
     }
 
-    fn head(&self, mut place: u32) -> u32 {
-        while self.towards[place as usize] != place {
-            place = self.towards[place as usize];
-        }
-        place
-    }
-
     /// Sorts contacts by islands; `slot` gives the place of each of the `nodes` touched.
     fn sort(&mut self, nodes: usize, slot: &[u32]) {
-        self.towards.clear();
-        self.towards.extend(0..nodes as u32);
-        for c in 0..self.waiting.len() {
-            let pair = self.waiting[c].pair;
-            let mut first = None;
-            for &k in pair.points() {
-                let head = self.head(slot[k as usize]);
-                let to = first.get_or_insert(head);
-                let (low, high) = (head.min(*to), head.max(*to));
-                self.towards[high as usize] = low;
-                *to = low;
+        self.islands.reset(nodes);
+        for pair in self.waiting.iter().map(|w| &w.pair) {
+            for k in pair.points().windows(2) {
+                self.islands.join(slot[k[0] as usize], slot[k[1] as usize]);
             }
         }
         self.order.clear();
         for (c, w) in self.waiting.iter().enumerate() {
-            let island = w.pair.points().first().map_or(0, |&k| self.head(slot[k as usize]));
+            let island = w.pair.points().first().map_or(0, |&k| self.islands.find(slot[k as usize]));
             self.order.push([island, c as u32]);
         }
         self.order.sort_unstable();

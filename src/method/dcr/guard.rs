@@ -15,6 +15,7 @@ use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::contact::touch::{Features, Motion, Places, Touching, parts_bodies};
+use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
 use crate::method::newmark::Newmark;
@@ -40,8 +41,7 @@ const START: u32 = 200;
 /// Nodes that move together in a step.
 #[derive(Clone, Debug, Default)]
 pub struct Zones {
-    /// Leads to the head of a node's zone; a node alone leads to itself.
-    towards: Vec<u32>,
+    together: Sets,
     /// Nodes of all zones.
     members: Vec<u32>,
     meetings: Vec<Meeting>,
@@ -62,30 +62,19 @@ struct Near {
 
 impl Zones {
     fn open(&mut self, nodes: usize) {
-        if self.towards.len() != nodes {
-            self.towards = (0..nodes as u32).collect();
+        if self.together.len() != nodes {
+            self.together.reset(nodes);
         }
-        for &k in &self.members {
-            self.towards[k as usize] = k;
-        }
+        self.together.part(&self.members);
         self.members.clear();
         self.gathered.clear();
-    }
-
-    fn head(&self, mut node: u32) -> u32 {
-        while self.towards[node as usize] != node {
-            node = self.towards[node as usize];
-        }
-        node
     }
 
     /// Ties nodes together.
     fn tie(&mut self, nodes: &[u32]) {
         self.members.extend(nodes);
-        let least = nodes.iter().map(|&k| self.head(k)).min();
-        for &k in nodes {
-            let head = self.head(k);
-            self.towards[head as usize] = least.unwrap_or(head);
+        for k in nodes.windows(2) {
+            self.together.join(k[0], k[1]);
         }
     }
 }
@@ -194,7 +183,7 @@ impl Collisions {
             }
         }
         let mut members = std::mem::take(&mut zones.members);
-        members.sort_unstable_by_key(|&k| (zones.head(k), k));
+        members.sort_unstable_by_key(|&k| (zones.together.lowest(k), k));
         members.dedup();
         zones.members = members;
     }
@@ -203,7 +192,7 @@ impl Collisions {
     fn move_together(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let free = model.mass.len();
         let zones = std::mem::take(&mut self.zones);
-        for zone in zones.members.chunk_by(|&a, &b| zones.head(a) == zones.head(b)) {
+        for zone in zones.members.chunk_by(|&a, &b| zones.together.lowest(a) == zones.together.lowest(b)) {
             let (mut mass, mut mean) = (0.0, Vec3::zeros());
             let (mut held, mut led) = (Mat3::zeros(), Vec3::zeros());
             for &k in zone {

@@ -22,9 +22,11 @@ use crate::contact::search::{EdgeEdge, PairSearch, Pass, Query, SearchError, Ver
 use crate::contact::three_stage::ThreeStage;
 use crate::contact::touch::{facing, nearly_parts_bodies};
 use crate::math::Vec3;
+use crate::method::impulses::Impulses;
+use crate::model::inertia::Inertia;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model};
-use crate::solve::contacts::{Contact, Contacts, Inertia, Limits, POINTS, Report};
+use crate::solve::contacts::{Contact, Contacts, Limits, POINTS, Report};
 use rayon::prelude::*;
 
 /// Reach of the search over the farthest way of a step.
@@ -103,9 +105,6 @@ pub struct Outlook<'a> {
     pub dt: f64,
 }
 
-/// Impulses between two bodies since the start [N s]: on the first of the two.
-pub type BodyImpulse = ([u32; 2], Vec3);
-
 pub struct Touches {
     pub scene: Scene,
     search: ThreeStage,
@@ -124,12 +123,10 @@ pub struct Touches {
     pub contacts: Contacts,
     touches: Vec<Touch>,
     kept: Vec<Kept>,
-    /// Impulse on each node in this step and in the one before [N s], and since the start.
+    /// Impulse on each node in this step and in the one before [N s].
     pub impulse: Vec<Vec3>,
     pub impulse_before: Vec<Vec3>,
-    pub received: Vec<Vec3>,
-    /// Sorted by bodies.
-    between: Vec<BodyImpulse>,
+    pub impulses: Impulses,
     halves: Halves,
     /// Fastest approach of anything that met so far [m/s].
     pub speed: f64,
@@ -154,7 +151,6 @@ impl Touches {
         let drawn = model.contact.obstacle_nodes();
         let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid && !b.facets.is_empty());
         let finest = soft.fold(f64::INFINITY, |least, b| least.min(b.median_edge));
-        let held = model.restraints.held.iter().map(|h| (h.node, &h.free));
         let nodes = model.reference.len();
         let mut at = model.reference.clone();
         at.extend(&drawn);
@@ -166,7 +162,7 @@ impl Touches {
             near: 0.0,
             depth: 0.0,
             search: ThreeStage::new(),
-            inertia: Inertia::new(&model.mass, held),
+            inertia: Inertia::of_model(model),
             drawn,
             at,
             poses: [Vec::new(), Vec::new()],
@@ -178,8 +174,7 @@ impl Touches {
             kept: Vec::new(),
             impulse: vec![Vec3::zeros(); nodes],
             impulse_before: vec![Vec3::zeros(); nodes],
-            received: vec![Vec3::zeros(); nodes],
-            between: Vec::new(),
+            impulses: Impulses::new(nodes),
             halves: Halves::default(),
             speed: 0.0,
             finest: if finest.is_finite() { finest } else { 0.0 },
@@ -513,7 +508,7 @@ impl Touches {
         let late = if centred { 0.5 } else { 1.0 };
         let mut now = Halves::default();
         let (mut normal_work, mut friction_work, mut outer_work) = (0.0, 0.0, 0.0);
-        let (mut carried, mut pair) = (0, 0);
+        let mut carried = 0;
         for (contact, touch) in self.contacts.list.iter().zip(&self.touches) {
             if contact.force == Vec3::zeros() {
                 continue;
@@ -536,24 +531,14 @@ impl Touches {
             let mut centre = Vec3::zeros();
             for (k, c) in contact.points() {
                 self.impulse[k] += c * j;
-                self.received[k] += c * j;
+                self.impulses.received[k] += c * j;
                 centre += c * x[k];
             }
             if touch.outer {
                 ledger.impulse += j;
                 ledger.moment += centre.cross(&j);
             }
-            let on_first = touch.sign * j;
-            let [a, b] = touch.bodies;
-            let (key, on_first) = if a <= b { ([a, b], on_first) } else { ([b, a], -on_first) };
-            // neighbours mostly touch the same body
-            if self.between.get(pair).is_none_or(|p| p.0 != key) {
-                pair = self.between.binary_search_by_key(&key, |p| p.0).unwrap_or_else(|at| {
-                    self.between.insert(at, (key, Vec3::zeros()));
-                    at
-                });
-            }
-            self.between[pair].1 += on_first;
+            self.impulses.add(touch.bodies, touch.sign * j);
         }
         ledger.restitution -= normal_work - 0.5 * self.halves.normal;
         ledger.friction -= friction_work - 0.5 * self.halves.friction;
@@ -602,22 +587,10 @@ impl Touches {
         Ok(())
     }
 
-    /// Impulse [N s] that body `b` has given to body `a` since the start.
-    pub fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        let key = [a.min(b), a.max(b)];
-        let found = self.between.binary_search_by_key(&key, |p| p.0);
-        let on_first = found.map_or(Vec3::zeros(), |i| self.between[i].1);
-        if a <= b { on_first } else { -on_first }
-    }
-
-    pub fn save(&self, name: &str, record: &mut Record) {
-        let name = |what: &str| format!("{name}.{what}");
+    pub fn save(&self, method: &str, record: &mut Record) {
+        self.impulses.save(method, record);
+        let name = |what: &str| format!("{method}.{what}");
         record.vectors(&name("impulse"), &self.impulse);
-        record.vectors(&name("received"), &self.received);
-        let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
-        let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
-        record.numbers(&name("bodies"), &bodies);
-        record.vectors(&name("impulses"), &impulses);
         let keys = self
             .kept
             .iter()
@@ -633,15 +606,10 @@ impl Touches {
         record.counts(&name("unfinished"), &[self.unfinished]);
     }
 
-    pub fn restore(&mut self, name: &str, record: &Record) -> Result<(), RecordError> {
-        let name = |what: &str| format!("{name}.{what}");
+    pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
+        self.impulses.restore(method, record)?;
+        let name = |what: &str| format!("{method}.{what}");
         record.read_vectors(&name("impulse"), &mut self.impulse)?;
-        record.read_vectors(&name("received"), &mut self.received)?;
-        let bodies = record.get(&name("bodies"))?;
-        let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
-        record.read_vectors(&name("impulses"), &mut impulses)?;
-        let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
-        self.between = pairs.zip(impulses).collect();
         let keys = record.get(&name("kept"))?;
         let mut forces = vec![Vec3::zeros(); keys.len() / 4];
         record.read_vectors(&name("forces"), &mut forces)?;
@@ -690,7 +658,7 @@ fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
     let is_end = |f: u32| scene.facets[f as usize].kind == FacetKind::Point;
     is_end(record.face)
         && scene.facets[record.face as usize].nodes[0] < record.node
-        && scene.node_facets.of_owner(record.node).iter().any(|&f| is_end(f))
+        && scene.node_facets.of(record.node).iter().any(|&f| is_end(f))
 }
 
 /// The points of one contact; who has no weight is left out.

@@ -9,6 +9,7 @@
 //! over together lies together in memory. All of it is one pass over the list and counting, and only when contacts come or go.
 
 use super::{Contact, Inertia, POINTS};
+use crate::math::sets::Sets;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,7 +44,7 @@ pub(super) struct Order {
     /// Place of each node among these.
     pub place: Vec<u32>,
     /// Of these nodes: who they hang together with, colours that are taken, and the next one beyond those.
-    parent: Vec<u32>,
+    together: Sets,
     taken: Vec<(u128, u32)>,
     island_of: Vec<u32>,
     next: Vec<u32>,
@@ -87,19 +88,18 @@ impl Order {
 
     /// Nodes as they come, joined by contacts; colours. Until islands are counted a contact's is its first node.
     fn hang_together(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
-        let Order { seats, nodes: touched, place, parent, taken, .. } = self;
+        let Order { seats, nodes: touched, place, together, taken, .. } = self;
         place.resize(nodes, NONE);
         seats.clear();
         touched.clear();
-        parent.clear();
+        together.reset(0);
         taken.clear();
         for contact in list {
-            let (mut first, mut root) = (NONE, NONE);
+            let mut first = NONE;
             let (mut used, mut next) = (0u128, REMEMBERED);
             for (k, _) in contact.points() {
                 if place[k] == NONE {
-                    place[k] = touched.len() as u32;
-                    parent.push(place[k]);
+                    place[k] = together.push();
                     taken.push((0, REMEMBERED));
                     touched.push(k as u32);
                 }
@@ -109,13 +109,10 @@ impl Order {
                 let at = place[k];
                 used |= taken[at as usize].0;
                 next = next.max(taken[at as usize].1);
-                let other = top(parent, at);
-                if root == NONE {
-                    (first, root) = (at, other);
-                } else if other != root {
-                    let (low, high) = (root.min(other), root.max(other));
-                    parent[high as usize] = low;
-                    root = low;
+                if first == NONE {
+                    first = at;
+                } else {
+                    together.join(first, at);
                 }
             }
             let free = used.trailing_ones();
@@ -133,12 +130,12 @@ impl Order {
     }
 
     fn count_islands(&mut self) {
-        let Order { seats, parent, island_of, next, .. } = self;
+        let Order { seats, together, island_of, next, .. } = self;
         island_of.clear();
-        island_of.resize(parent.len(), NONE);
+        island_of.resize(together.len(), NONE);
         next.clear();
         for seat in seats.iter_mut().filter(|s| s.island != NONE) {
-            let island = &mut island_of[top(parent, seat.island) as usize];
+            let island = &mut island_of[together.find(seat.island) as usize];
             if *island == NONE {
                 *island = next.len() as u32;
                 next.push(0);
@@ -194,20 +191,19 @@ impl Order {
     }
 
     fn sort_nodes(&mut self) {
-        let Order { nodes, place, parent, island_of, next, scratch, islands, still, .. } = self;
+        let Order { nodes, place, together, island_of, next, scratch, islands, still, .. } = self;
         next.clear();
         next.resize(islands.len() + 1, 0);
         let count = islands.len();
-        let bucket =
-            |at: usize, parent: &mut [u32]| (island_of[top(parent, at as u32) as usize] as usize).min(count);
+        let bucket = |at: usize| (island_of[together.lowest(at as u32) as usize] as usize).min(count);
         for at in 0..nodes.len() {
-            next[bucket(at, parent)] += 1;
+            next[bucket(at)] += 1;
         }
         begin_of_each(next);
         scratch.clear();
         scratch.resize(nodes.len(), NONE);
         for (at, &node) in nodes.iter().enumerate() {
-            let to = &mut next[bucket(at, parent)];
+            let to = &mut next[bucket(at)];
             scratch[*to as usize] = node;
             place[node as usize] = *to;
             *to += 1;
@@ -228,14 +224,4 @@ fn begin_of_each(counts: &mut [u32]) -> usize {
         sum += std::mem::replace(count, sum);
     }
     sum as usize
-}
-
-/// Who stands for all that hang together with `at`.
-fn top(parent: &mut [u32], mut at: u32) -> u32 {
-    while parent[at as usize] != at {
-        let up = parent[parent[at as usize] as usize];
-        parent[at as usize] = up;
-        at = up;
-    }
-    at
 }

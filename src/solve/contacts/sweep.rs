@@ -133,7 +133,7 @@ impl Block {
 
 impl Row {
     fn new(contact: &Contact, place: &[u32], inertia: &Inertia, dt: f64) -> Row {
-        let (w, frame, block) = match inertia.response(contact) {
+        let (w, frame, block) = match contact.response(inertia) {
             Response::None => (0.0, tangent_frame(&contact.normal), NONE),
             Response::Isotropic(inverse, frame) => (dt * inverse, frame, NONE),
             Response::Coupled(w, frame) => (dt * w.trace() / 3.0, frame, COUPLED),

@@ -1,0 +1,154 @@
+//! How long the steps of a method are, and when that is measured again.
+//!
+//! Pressed elements stiffen. Measuring the stable step costs as much as several steps, so an automatic step is measured
+//! every few steps, and at once when an alarm says that some element cannot be what it was.
+//!
+//! Symplectic Euler is stable while `ω²Δt² + 2cΔt < 4` with mass-proportional damping c; methods that take damping implicitly
+//! leave c at zero.
+//!
+//! Used by every method with one step for all nodes.
+
+use crate::model::forces::Totals;
+use crate::model::record::{Record, RecordError};
+use crate::model::{Model, State};
+
+/// An instant counts as met this share of a step early.
+pub(super) const EARLY: f64 = 1e-9;
+/// A change of the stable step that counts.
+const CHANGED: f64 = 0.02;
+/// A longer step is taken up only when it is worth the break in the rhythm.
+const WORTH_IT: f64 = 1.1;
+/// A patch whose strain energy has grown by this factor beyond the largest of the last measurement asks for the next
+/// at once: an element cannot stiffen without storing energy.
+const GROWN: f64 = 1.5;
+/// Share of its volume at the last measurement below which the fullest pressed element asks for the next.
+const PRESSED: f64 = 0.95;
+
+/// How long a step is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepRule {
+    /// Always this long [s].
+    Fixed(f64),
+    /// This share of the largest stable step, following the deformation.
+    Automatic { safety: f64 },
+}
+
+/// What asks for a measurement out of turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// The largest strain energy of a patch has grown.
+    Energy,
+    /// The smallest det F has fallen.
+    Volume,
+}
+
+pub struct StepControl {
+    rule: StepRule,
+    alarm: Alarm,
+    /// Fewest and most steps between two measurements. The count doubles while the stable step hardly changes, and starts
+    /// again when it does.
+    range: (u64, u64),
+    /// Largest damping of a body that counts [1/s].
+    damping: f64,
+    /// Length of the next step [s].
+    pub dt: f64,
+    /// Time and count at which steps of the present length began: time = t₀ + (n − n₀)Δt, never added up.
+    base: (f64, u64),
+    /// The step that measures, and how many steps lie between two.
+    due: u64,
+    every: u64,
+    /// What the last measurement found: share of the stable step [s], largest strain energy of a patch [J], smallest det F.
+    stable: f64,
+    energy: f64,
+    det_f: f64,
+}
+
+impl StepControl {
+    /// For a scheme that is stable whatever the damping; between 5 and 160 steps from one measurement to the next.
+    pub fn new(rule: StepRule) -> StepControl {
+        StepControl {
+            rule,
+            alarm: Alarm::Energy,
+            range: (5, 160),
+            damping: 0.0,
+            dt: 0.0,
+            base: (0.0, 0),
+            due: 0,
+            every: 5,
+            stable: 0.0,
+            energy: 0.0,
+            det_f: 1.0,
+        }
+    }
+
+    /// For a scheme that takes damping explicitly; 20 steps from one measurement to the next.
+    pub fn with_damping(model: &Model, rule: StepRule) -> StepControl {
+        let damping = model.bodies.iter().fold(0.0, |c: f64, b| c.max(b.damping));
+        StepControl { alarm: Alarm::Volume, range: (20, 20), every: 20, damping, ..StepControl::new(rule) }
+    }
+
+    /// Largest stable step [s], from that without damping.
+    pub fn stable(&self, undamped: f64) -> f64 {
+        let zeta = 0.25 * self.damping * undamped;
+        if zeta == 0.0 { undamped } else { undamped * ((1.0 + zeta * zeta).sqrt() - zeta) }
+    }
+
+    /// Takes up the first step.
+    pub fn start(&mut self, state: &State, totals: &Totals) {
+        self.dt = match self.rule {
+            StepRule::Fixed(dt) => dt,
+            StepRule::Automatic { safety } => safety * self.stable(totals.step),
+        };
+        self.every = self.range.0;
+        (self.base, self.due) = ((state.time, state.step), state.step + self.every);
+        (self.stable, self.energy, self.det_f) = (self.dt, totals.patch_energy, totals.det_f);
+    }
+
+    /// Does the step that begins with `state` measure?
+    pub fn measures(&self, state: &State) -> bool {
+        matches!(self.rule, StepRule::Automatic { .. }) && state.step + 1 >= self.due
+    }
+
+    /// Time at the end of the step that begins with `state`.
+    pub fn end_of_step(&self, state: &State) -> f64 {
+        self.base.0 + (state.step + 1 - self.base.1) as f64 * self.dt
+    }
+
+    /// After a step to `state`, with what was found at its end: how long is the next?
+    pub fn follow(&mut self, state: &State, totals: &Totals, measured: bool) {
+        let StepRule::Automatic { safety } = self.rule else { return };
+        if !measured {
+            let alarm = match self.alarm {
+                Alarm::Energy => totals.patch_energy > GROWN * self.energy,
+                Alarm::Volume => totals.det_f < PRESSED * self.det_f,
+            };
+            self.due = if alarm { state.step + 1 } else { self.due };
+            return;
+        }
+        let stable = safety * self.stable(totals.step);
+        let steady = (stable - self.stable).abs() < CHANGED * self.stable;
+        let (fewest, most) = self.range;
+        self.every = if steady { (2 * self.every).min(most) } else { fewest };
+        self.due = state.step + self.every;
+        (self.stable, self.energy, self.det_f) = (stable, totals.patch_energy, totals.det_f);
+        if stable < self.dt || stable > WORTH_IT * self.dt {
+            (self.dt, self.base) = (stable, (state.time, state.step));
+        }
+    }
+
+    pub fn save(&self, method: &str, record: &mut Record) {
+        let numbers = [self.dt, self.base.0, self.stable, self.energy, self.det_f];
+        record.numbers(&format!("{method}.step"), &numbers);
+        record.counts(&format!("{method}.counts"), &[self.base.1, self.due, self.every]);
+    }
+
+    pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
+        let mut numbers = [0.0; 5];
+        record.read_numbers(&format!("{method}.step"), &mut numbers)?;
+        let [count, due, every] = record.read_counts(&format!("{method}.counts"))?;
+        let [dt, begin, stable, energy, det_f] = numbers;
+        (self.dt, self.base, self.due, self.every) = (dt, (begin, count), due, every);
+        (self.stable, self.energy, self.det_f) = (stable, energy, det_f);
+        Ok(())
+    }
+}
