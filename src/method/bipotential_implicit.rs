@@ -17,7 +17,7 @@
 //! the balance of forces worse is taken back half way; a step that does not converge, or that creates or loses energy out
 //! of nothing, is done in two halves. Contacts are found once per step.
 
-mod assembly;
+mod parts;
 mod reduced;
 
 use super::chunks::follow_supports;
@@ -33,7 +33,7 @@ use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::{Limits, Report};
 use crate::solve::dense;
 use crate::solve::sparse::FactorError;
-use assembly::Assembly;
+use parts::Parts;
 use reduced::Reduced;
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.
@@ -74,7 +74,7 @@ pub struct BipotentialImplicit {
     options: Options,
     control: StepControl,
     forces: Forces,
-    assembly: Assembly,
+    parts: Parts,
     touches: Touches,
     /// Gravity and loads at the ends of a step, and F at its start [N].
     external: [Vec<Vec3>; 2],
@@ -135,7 +135,7 @@ impl BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),
             forces: Forces::new(model),
-            assembly: Assembly::new(model)?,
+            parts: Parts::new(model),
             touches,
             external: [zero(), zero()],
             force: zero(),
@@ -218,7 +218,7 @@ impl BipotentialImplicit {
             self.look(model, state, h).map_err(Trouble::Error)?;
         }
         self.touches.list(model, &self.options.contact, &self.v, &self.v, h);
-        self.reduced.list(&self.assembly, model.bodies.len(), &self.touches.contacts.list);
+        self.reduced.list(&self.parts, model.bodies.len(), &self.touches.contacts.list);
         watch.add(&mut ledger.phases.search);
         let restraints = &model.restraints;
         for held in &restraints.held {
@@ -242,7 +242,7 @@ impl BipotentialImplicit {
             let (mut share, mut gone) = (1.0, 0.0);
             let left = loop {
                 for (k, x) in state.x.iter_mut().enumerate() {
-                    *x += (share - gone) * self.assembly.spread(k, &self.increment);
+                    *x += (share - gone) * self.parts.unknowns.spread(k, &self.increment);
                 }
                 gone = share;
                 let found = self.evaluate(model, state, t1);
@@ -333,7 +333,7 @@ impl BipotentialImplicit {
     fn balance(&mut self, model: &Model, state: &State, h: f64) -> Left {
         let (theta, xi) = (self.options.theta, self.options.xi);
         self.rhs.clear();
-        self.rhs.resize(self.assembly.unknowns, 0.0);
+        self.rhs.resize(self.parts.unknowns.count, 0.0);
         let mut inside = 0.0;
         for body in &model.bodies {
             for k in body.nodes.clone() {
@@ -344,7 +344,7 @@ impl BipotentialImplicit {
                 let inertia = m / (theta * h * h) * (x - self.x[k] - h * self.v[k]);
                 inside += 1e-12 * (m / h * self.v[k]).norm_squared();
                 let q = (1.0 - xi) * self.force[k] + xi * now - inertia;
-                self.assembly.gather(k, &q, &mut self.rhs);
+                self.parts.unknowns.gather(k, &q, &mut self.rhs);
             }
         }
         // q + Hᵀr in a copy
@@ -354,7 +354,7 @@ impl BipotentialImplicit {
         for contact in &self.touches.contacts.list {
             pressed += contact.force.norm_squared();
             for (k, c) in contact.points() {
-                self.assembly.gather(k, &(c * contact.force), &mut self.scratch);
+                self.parts.unknowns.gather(k, &(c * contact.force), &mut self.scratch);
             }
         }
         let force = length(&self.scratch);
@@ -365,8 +365,8 @@ impl BipotentialImplicit {
     fn factor(&mut self, model: &Model, state: &State, h: f64) -> Result<(), FactorError> {
         let (theta, xi) = (self.options.theta, self.options.xi);
         let inertia = |damping: f64| (xi * damping + 1.0 / h) / (theta * h);
-        self.assembly.factor(model, &state.x, xi, inertia)?;
-        self.reduced.update(&mut self.assembly, 1.0 / (theta * h))
+        self.parts.factor(model, &state.x, xi, inertia)?;
+        self.reduced.update(&mut self.parts, 1.0 / (theta * h))
     }
 
     /// Solves the contacts on the reduced operator, with q on the right-hand side, and writes the increment
@@ -375,7 +375,7 @@ impl BipotentialImplicit {
         let theta = self.options.theta;
         self.increment.clear();
         self.increment.extend_from_slice(&self.rhs);
-        self.assembly.solve(&mut self.increment)?;
+        self.parts.solve(&mut self.increment)?;
         let list = &mut self.touches.contacts.list;
         if list.is_empty() {
             return Ok(length(&self.rhs));
@@ -387,7 +387,7 @@ impl BipotentialImplicit {
         for (contact, q) in list.iter().zip(frames) {
             let mut free = -contact.outer;
             for (k, c) in contact.points() {
-                let x = state.x[k] + self.assembly.spread(k, &self.increment);
+                let x = state.x[k] + self.parts.unknowns.spread(k, &self.increment);
                 free += c * ((1.0 - 1.0 / theta) * self.v[k] + (x - self.x[k]) / (theta * h));
             }
             let b = q * free + Vec3::new(contact.shift, 0.0, 0.0);
@@ -406,11 +406,11 @@ impl BipotentialImplicit {
         for ((contact, q), r) in list.iter_mut().zip(frames).zip(d.r.chunks_exact(3)) {
             contact.force = q.transpose() * Vec3::new(r[0], r[1], r[2]);
             for (k, c) in contact.points() {
-                self.assembly.gather(k, &(c * contact.force), &mut self.rhs);
+                self.parts.unknowns.gather(k, &(c * contact.force), &mut self.rhs);
             }
         }
         self.increment.copy_from_slice(&self.rhs);
-        self.assembly.solve(&mut self.increment)?;
+        self.parts.solve(&mut self.increment)?;
         Ok(length(&self.rhs))
     }
 

@@ -3,6 +3,7 @@
 //! A model is put together by [`Builder`]: bodies bring their meshes and blocks, then restraints and loads
 //! refer to their nodes. All nodes of all bodies stand in one array; a body owns a contiguous range.
 
+pub mod between;
 pub mod contact;
 pub mod forces;
 pub mod inertia;
