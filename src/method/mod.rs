@@ -79,12 +79,32 @@ pub enum StepError {
     )]
     TooLong { time: f64, dt: f64, stable: f64, what: String },
     #[error(
-        "a step of {dt:.3e} s to t = {time:.4e} s does not converge however often it is halved; \
-         elements there may be crushed: a finer mesh or a stiffer law helps"
+        "a step of {dt:.3e} s to t = {time:.4e} s does not converge however often it is halved: forces are out of balance by \
+         {share:.1e} of their size, most at node {node} of body `{body}`{}; a smaller step, a finer mesh there or a stiffer law helps",
+        in_contact(contact)
     )]
-    NoConvergence { time: f64, dt: f64 },
+    NoConvergence {
+        time: f64,
+        dt: f64,
+        body: String,
+        node: usize,
+        /// What is left of the balance of forces, of their size.
+        share: f64,
+        /// Who meets at that node.
+        contact: Option<[String; 2]>,
+    },
+    #[error(
+        "a step of {dt:.3e} s to t = {time:.4e} s creates or loses {share:.1e} of the energy out of nothing; a smaller step helps"
+    )]
+    Created { time: f64, dt: f64, share: f64 },
+    #[error("a step of {dt:.3e} s to t = {time:.4e} s: {error}")]
+    Factors { time: f64, dt: f64, error: crate::solve::sparse::FactorError },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
+}
+
+fn in_contact(contact: &Option<[String; 2]>) -> String {
+    contact.as_ref().map_or(String::new(), |[a, b]| format!(", in the contact of `{a}` and `{b}`"))
 }
 
 /// A way to carry a state forward in time.

@@ -142,6 +142,14 @@ pub struct Contact {
 }
 
 impl Contact {
+    /// Name of a body of the scene: obstacles are counted after bodies.
+    pub fn name_of(&self, model: &Model, body: u32) -> String {
+        let obstacle =
+            || self.obstacles.get((body as usize).wrapping_sub(model.bodies.len())).map(|o| &o.name);
+        let name = model.bodies.get(body as usize).map(|b| &b.name).or_else(obstacle);
+        name.cloned().unwrap_or_default()
+    }
+
     /// What holds between two bodies.
     #[inline]
     pub fn law(&self, a: u32, b: u32) -> Law {

@@ -2,7 +2,7 @@
 //! after the other.
 
 use crate::math::Vec3;
-use crate::model::Model;
+use crate::model::{Body, Model};
 use crate::solve::assembly::{System, Unknowns};
 use crate::solve::sparse::{FactorError, Shape};
 use rayon::prelude::*;
@@ -48,6 +48,16 @@ impl Parts {
             system.add_mass(model, unknowns, |b| inertia(model.bodies[b].damping));
             system.factor(model, unknowns)
         })
+    }
+
+    /// The diagonal of the matrix times how far the nodes of each body reach from the origin [N]: what their round-off is a
+    /// share of.
+    pub fn stiffness_times(&self, model: &Model, x: &[Vec3]) -> f64 {
+        let one = |(system, body): (&System, &Body)| {
+            let reach = x[body.nodes.clone()].iter().fold(0.0, |m: f64, x| m.max(x.amax()));
+            system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>()
+        };
+        self.systems.iter().zip(&model.bodies).map(one).sum::<f64>().sqrt()
     }
 
     /// Solves for `rhs` in its place.

@@ -416,6 +416,14 @@ impl Touches {
         (contact, Touch { key, bodies, gap: record.gap, sign, outer, before })
     }
 
+    /// Bodies of the contact that pushes a node most.
+    pub fn contact_of(&self, node: usize) -> Option<[u32; 2]> {
+        let pushes = |c: &Contact| c.points().any(|(k, _)| k == node).then(|| c.force.norm_squared());
+        let all =
+            self.contacts.list.iter().zip(&self.touches).filter_map(|(c, t)| Some((pushes(c)?, t.bodies)));
+        all.max_by(|a, b| a.0.total_cmp(&b.0)).map(|found| found.1)
+    }
+
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.
     pub fn list(&mut self, model: &Model, options: &Options, v: &[Vec3], free: &[Vec3], dt: f64) {
         let mut list = std::mem::take(&mut self.contacts.list);
