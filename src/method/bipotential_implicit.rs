@@ -245,7 +245,8 @@ impl BipotentialImplicit {
         let Some(totals) = totals else { return Err(Trouble::Stopped) };
         self.finish(model, state, h);
         let (created, energy) = self.created(model, state, h, totals.strain - ledger.strain, totals.strain);
-        let most = CREATED * h / self.control.dt * energy.max(ledger.peak) + self.newton.last.floor * self.size;
+        let most =
+            CREATED * h / self.control.dt * energy.max(ledger.peak) + self.newton.last.floor * self.size;
         if created > most && !leap.last {
             return Err(Trouble::Again(StepError::Created { time: t1, dt: h, share: created / energy }));
         }

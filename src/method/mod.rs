@@ -7,6 +7,7 @@
 //! | `asynchronous` | `asynchronous.rs` | kicks and drifts with a step for every element, collisions with a step for every node |
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
 //! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
+//! | `static` | `statics.rs` | the shape in which forces balance, load step by load step |
 //!
 //! | file | what they share |
 //! |------|-----------------|
@@ -23,6 +24,7 @@ pub mod impulses;
 pub mod newmark;
 pub mod response;
 pub mod semi_explicit;
+pub mod statics;
 pub mod step_control;
 pub mod verlet;
 

@@ -26,6 +26,7 @@ mod semi_explicit_cubes;
 mod semi_explicit_cylinders;
 mod semi_explicit_pile;
 mod semi_explicit_touches;
+mod statics;
 mod supports_and_loads_balance_the_books;
 mod threads_change_nothing;
 mod two_bars_meet_and_part;
