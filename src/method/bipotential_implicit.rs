@@ -13,9 +13,10 @@
 //! W = H K̄⁻¹Hᵀ/(θΔt)     b = H[(1−1/θ) v + (xᵢ + K̄⁻¹q − x)/(θΔt)] − v_obstacle     xᵢ₊₁ = xᵢ + K̄⁻¹(q + Hᵀr)
 //! ```
 //!
-//! The factors of K̄ are kept in a step while iterates come nearer fast enough. An iterate that turns an element inside out or makes
+//! The factors of K̄ are kept, from step to step too, while iterates come nearer fast enough. An iterate that turns an element inside out or makes
 //! the balance of forces worse is taken back half way ([`crate::solve::newton`]); a step that does not converge, or that
-//! creates or loses energy out of nothing, is done in two halves. Contacts are found once per step.
+//! creates or loses energy out of nothing, or in which bodies could pass through each other, is done in two halves. Contacts
+//! are found once per step.
 //!
 //! A stop is heard between iterations and between sweeps over the contacts: the step is given up, and the state is that of
 //! its start.
@@ -23,6 +24,7 @@
 mod equations;
 mod parts;
 mod reduced;
+mod thin;
 
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
@@ -39,6 +41,7 @@ use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_hal
 use crate::solve::sparse::FactorError;
 use equations::{Equations, Work, external, velocity};
 use std::sync::atomic::{AtomicBool, Ordering};
+use thin::Thin;
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.
 const STILL: f64 = 1e-8;
@@ -77,6 +80,7 @@ pub struct BipotentialImplicit {
     control: StepControl,
     forces: Forces,
     touches: Touches,
+    thin: Thin,
     work: Work,
     newton: Newton,
     /// Middle of the step, for the books.
@@ -107,6 +111,7 @@ impl BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),
             forces: Forces::new(model),
+            thin: Thin::new(model, &touches.scene),
             touches,
             work: Work::new(model),
             newton: Newton::default(),
@@ -144,6 +149,7 @@ impl BipotentialImplicit {
     ) -> Result<Reached, StepError> {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         self.before = None;
+        let factored = self.work.factored.clone();
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
             if done.is_err() {
@@ -173,6 +179,7 @@ impl BipotentialImplicit {
                 (*state, *ledger) = (old_state, old);
             }
         }
+        (self.work.factored, self.work.stale) = (factored, true);
         match trouble {
             Trouble::Stopped => Ok(Reached::Stopped),
             Trouble::Again(error) | Trouble::Error(error) => Err(error),
@@ -198,6 +205,12 @@ impl BipotentialImplicit {
         self.work.x.copy_from_slice(&state.x);
         self.work.v.copy_from_slice(&state.v);
         let mut watch = Watch::start();
+        let motion = [&self.work.x[..], &self.work.v[..]];
+        if let Some(far) = self.thin.too_far(model, &self.touches.scene, motion, t1 - h, h) {
+            let [first, second] = far.bodies.map(|b| model.contact.name_of(model, b));
+            let (way, thickness) = (far.way, far.thickness);
+            return Err(Trouble::Again(StepError::TooFar { first, second, time: t1, dt: h, way, thickness }));
+        }
         if !std::mem::take(&mut self.ready) {
             self.look(model, state, h).map_err(Trouble::Error)?;
         }
@@ -228,10 +241,14 @@ impl BipotentialImplicit {
             t1,
             still: 0.1 * limits.still / (self.options.theta * h),
             totals: None,
+            listed: true,
             seconds: [0.0; 3],
             stop,
         };
-        let outcome = self.newton.run(&mut equations, &limits, stop);
+        let outcome = match equations.recall() {
+            Ok(()) => self.newton.run(&mut equations, &limits, stop),
+            Err(error) => Outcome::Stuck(Stuck::Factors(error)),
+        };
         let (totals, seconds) = (equations.totals, equations.seconds);
         ledger.phases.force += seconds[0];
         ledger.phases.solve += seconds[1];
@@ -451,6 +468,8 @@ impl Method for BipotentialImplicit {
         record.vectors("implicit.force", &self.work.force);
         record.vectors("implicit.external", &self.work.external[0]);
         record.vectors("implicit.support", &self.support);
+        record.vectors("implicit.factored", &self.work.factored.0);
+        record.numbers("implicit.factored-step", &[self.work.factored.1]);
         record.counts("implicit.effort", &[self.newton.iterations, self.halved]);
     }
 
@@ -460,6 +479,10 @@ impl Method for BipotentialImplicit {
         record.read_vectors("implicit.force", &mut self.work.force)?;
         record.read_vectors("implicit.external", &mut self.work.external[0])?;
         record.read_vectors("implicit.support", &mut self.support)?;
+        record.read_vectors("implicit.factored", &mut self.work.factored.0)?;
+        let mut step = [0.0];
+        record.read_numbers("implicit.factored-step", &mut step)?;
+        (self.work.factored.1, self.work.stale) = (step[0], true);
         [self.newton.iterations, self.halved] = record.read_counts("implicit.effort")?;
         self.ready = false;
         Ok(())

@@ -99,6 +99,11 @@ pub enum StepError {
         "a step of {dt:.3e} s to t = {time:.4e} s creates or loses {share:.1e} of the energy out of nothing; a smaller step helps"
     )]
     Created { time: f64, dt: f64, share: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` come {way:.2e} m together in a step of {dt:.3e} s to t = {time:.4e} s, more than half of \
+         {thickness:.2e} m, the thickness of the thinner one: they could pass through each other; a smaller step helps"
+    )]
+    TooFar { first: String, second: String, time: f64, dt: f64, way: f64, thickness: f64 },
     #[error("a step of {dt:.3e} s to t = {time:.4e} s: {error}")]
     Factors { time: f64, dt: f64, error: crate::solve::sparse::FactorError },
     #[error("contacts cannot be found: {0}")]

@@ -46,6 +46,10 @@ pub trait Problem {
     fn increment(&mut self, renew: bool) -> Result<Increment, FactorError>;
     /// Moves the iterate by a share of the last increment.
     fn shift(&mut self, share: f64);
+    /// There are factors of a step before that may do.
+    fn factored(&self) -> bool {
+        false
+    }
 }
 
 /// When an iteration ends.
@@ -120,7 +124,7 @@ impl Newton {
         let Some(mut residual) = problem.residual() else {
             return Outcome::Stuck(Stuck::Inverted);
         };
-        let (mut renew, mut before, mut stalls) = (true, f64::INFINITY, 0);
+        let (mut renew, mut before, mut stalls) = (!problem.factored(), f64::INFINITY, 0);
         for _ in 0..limits.iterations {
             if stop.load(Ordering::Relaxed) {
                 return Outcome::Stopped;
@@ -128,7 +132,8 @@ impl Newton {
             self.iterations += 1;
             self.factorisations += u64::from(renew);
             let increment = match problem.increment(renew) {
-                Ok(increment) => increment,
+                Ok(increment) if increment.size.is_finite() => increment,
+                Ok(_) => return Outcome::Stuck(Stuck::Factors(FactorError::Singular)),
                 Err(error) => return Outcome::Stuck(Stuck::Factors(error)),
             };
             let Some((share, found)) = search(problem, &increment, limits, &mut stalls) else {

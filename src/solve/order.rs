@@ -6,6 +6,8 @@
 
 use crate::math::Vec3;
 
+/// Share of an extent within which nodes lie in one plane.
+const SAME: f64 = 1e-9;
 /// Nodes that are not cut any more.
 const LEAF: usize = 24;
 
@@ -79,13 +81,22 @@ fn cut(graph: &Graph, at: &[Vec3], nodes: &mut [u32], part: &mut [u32], parts: &
         (b.0.inf(&at[n as usize]), b.1.sup(&at[n as usize]))
     });
     let axis = (bounds.1 - bounds.0).imax();
-    // ties by number: the order is a function of the mesh
-    let key = |n: &u32| (at[*n as usize][axis], *n);
-    let middle = nodes.len() / 2;
-    nodes.select_nth_unstable_by(middle, |a, b| {
-        let (a, b) = (key(a), key(b));
-        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-    });
+    // planes of nodes stay whole: a cut through one would make the part between the halves thicker
+    let mut along: Vec<f64> = nodes.iter().map(|&n| at[n as usize][axis]).collect();
+    along.sort_unstable_by(f64::total_cmp);
+    let near = SAME * (bounds.1 - bounds.0)[axis];
+    let place = |plane: f64| along.partition_point(|&x| x < plane);
+    let (low, high) = (place(along[along.len() / 2] - near), place(along[along.len() / 2] + near));
+    let half = nodes.len() / 2;
+    let lower = half - low <= high - half;
+    let plane = along[half] + if lower { -near } else { near };
+    let mut middle = if lower { low } else { high };
+    if middle == 0 || middle == nodes.len() {
+        // all in one plane: by number
+        middle = half;
+    } else {
+        nodes.sort_unstable_by_key(|&n| at[n as usize][axis] >= plane);
+    }
     *parts += 2;
     let (left, right) = (*parts - 1, *parts);
     nodes[..middle].iter().for_each(|&n| part[n as usize] = left);

@@ -118,7 +118,8 @@ pub enum Factors {
 }
 
 impl Factors {
-    /// Finds the order of elimination for the pattern of `matrix`; that of `order` (first to last) for symmetric factors.
+    /// Finds the order of elimination for the pattern of `matrix`: minimum degree, or `order` (first to last) where it leaves
+    /// fewer numbers in symmetric factors.
     pub fn new(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
         match matrix.shape {
             Shape::Symmetric => Ok(Factors::Symmetric(Cholesky::new(matrix, order)?)),
@@ -197,15 +198,19 @@ impl Cholesky {
             order.iter().enumerate().for_each(|(to, &from)| inverse[from] = to);
             inverse
         });
-        let ordering = match (order, &inverse) {
-            (Some(order), Some(inverse)) => {
-                SymmetricOrdering::Custom(PermRef::new_checked(order, inverse, matrix.size))
-            }
-            _ => SymmetricOrdering::Amd,
-        };
-        let symbolic =
+        let symbolic = |ordering: SymmetricOrdering<'_, usize>| {
             factorize_symbolic_cholesky(matrix.pattern(), Side::Lower, ordering, Default::default())
-                .map_err(|_| memory)?;
+                .map_err(|_| memory)
+        };
+        let least_degree = symbolic(SymmetricOrdering::Amd)?;
+        let symbolic = match (order, &inverse) {
+            (Some(order), Some(inverse)) => {
+                let order = PermRef::new_checked(order, inverse, matrix.size);
+                let own = symbolic(SymmetricOrdering::Custom(order))?;
+                if own.len_val() < least_degree.len_val() { own } else { least_degree }
+            }
+            _ => least_degree,
+        };
         let need =
             symbolic
                 .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default())

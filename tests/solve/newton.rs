@@ -72,9 +72,11 @@ fn a_residual_of_round_off_is_none() {
 
 #[test]
 fn no_root_no_domain_and_a_stop_are_told_apart() {
-    let (outcome, _, newton) = run(1.0, |x| Some(x * x + 1.0), |x| 2.0 * x);
-    assert!(matches!(outcome, Outcome::Stuck(Stuck::Residual(r)) if r.force >= 1.0));
+    let (outcome, _, newton) = run(1.3, |x| Some(x * x + 1.0), |x| 2.0 * x);
+    assert!(matches!(outcome, Outcome::Stuck(Stuck::Residual(r)) if r.force >= 1.0), "{outcome:?}");
     assert_eq!(newton.history.len(), 30);
+    let (outcome, ..) = run(0.0, |x| Some(x * x + 1.0), |x| 2.0 * x);
+    assert_eq!(outcome, Outcome::Stuck(Stuck::Factors(FactorError::Singular)));
     let (outcome, ..) = run(1.0, |x| (x == 1.0).then_some(1.0), |_| 1.0);
     assert_eq!(outcome, Outcome::Stuck(Stuck::Inverted));
     let mut problem = Scalar { x: 1.0, f: |x: f64| Some(x), slope: |_| 1.0, floor: 0.0, now: 0.0, step: 0.0 };

@@ -33,6 +33,10 @@ pub struct Work {
     dense: Dense,
     /// Round-off of the balance [N].
     floor: f64,
+    /// Where the factors belong, and the length of the step they are for; zero if there are none.
+    pub factored: (Vec<Vec3>, f64),
+    /// The factors are not those: they must be found again.
+    pub stale: bool,
 }
 
 /// Contacts in numbers, three to each: velocities without their forces, and forces.
@@ -59,6 +63,8 @@ impl Work {
             reduced: Reduced::default(),
             dense: Dense::default(),
             floor: 0.0,
+            factored: (zero(), 0.0),
+            stale: false,
         }
     }
 }
@@ -77,6 +83,8 @@ pub struct Equations<'a> {
     pub still: f64,
     /// Of the last iterate.
     pub totals: Option<Totals>,
+    /// The operator between the contacts is not known yet.
+    pub listed: bool,
     /// Wall time of forces, factors and contacts [s].
     pub seconds: [f64; 3],
     pub stop: &'a AtomicBool,
@@ -89,13 +97,31 @@ pub fn velocity(theta: f64, h: f64, x0: &Vec3, v0: &Vec3, x: &Vec3) -> Vec3 {
 }
 
 impl Equations<'_> {
-    /// Factors `K̄` at the present positions and finds the operator between contacts.
+    /// Finds factors of a step before again, if they are not at hand.
+    pub fn recall(&mut self) -> Result<(), FactorError> {
+        if std::mem::take(&mut self.work.stale) && self.work.factored.1 > 0.0 {
+            let h = self.work.factored.1;
+            self.factor_at(h)?;
+        }
+        Ok(())
+    }
+
+    /// Factors `K̄` at the present positions.
     fn factor(&mut self) -> Result<(), FactorError> {
-        let (Options { theta, xi, .. }, h) = (*self.options, self.h);
+        self.work.stale = false;
+        self.work.factored.0.copy_from_slice(&self.state.x);
+        self.work.factored.1 = 0.0;
+        self.factor_at(self.h)?;
+        self.work.factored.1 = self.h;
+        Ok(())
+    }
+
+    fn factor_at(&mut self, h: f64) -> Result<(), FactorError> {
+        let Options { theta, xi, .. } = *self.options;
         let inertia = |damping: f64| (xi * damping + 1.0 / h) / (theta * h);
-        let parts = &mut self.work.parts;
-        parts.factor(self.model, &self.state.x, xi, inertia)?;
-        self.work.floor = ROUND_OFF * parts.stiffness_times(self.model, &self.state.x);
+        let Work { parts, factored, floor, .. } = &mut *self.work;
+        parts.factor(self.model, &factored.0, xi, inertia)?;
+        *floor = ROUND_OFF * parts.stiffness_times(self.model, &factored.0);
         Ok(())
     }
 
@@ -197,7 +223,7 @@ impl Problem for Equations<'_> {
         work.increment.extend_from_slice(&work.rhs);
         if !self.touches.contacts.list.is_empty() {
             work.parts.solve(&mut work.increment)?;
-            if renew {
+            if renew || std::mem::take(&mut self.listed) {
                 work.reduced.update(&mut work.parts, 1.0 / (self.options.theta * self.h))?;
             }
             self.solve_contacts();
@@ -215,6 +241,10 @@ impl Problem for Equations<'_> {
             energy: work.increment.iter().zip(&work.left).map(|(d, f)| d * f).sum(),
             force: length(&work.left),
         })
+    }
+
+    fn factored(&self) -> bool {
+        self.options.keep > 0.0 && self.work.factored.1 == self.h
     }
 
     fn shift(&mut self, share: f64) {
