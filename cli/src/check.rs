@@ -43,9 +43,9 @@ fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Resul
         writeln!(text, "{}", spec.title)?;
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
-    for (name, body) in &spec.body.0 {
+    for (name, body) in spec.body.iter() {
         if let (spec::AnyBody::Deformable(body), Some(at)) =
-            (body, model.bodies.iter().find(|b| b.name == *name))
+            (body, model.bodies.iter().find(|b| b.name == name))
         {
             describe(model, at, body, text)?;
         }

@@ -3,7 +3,8 @@
 //! Running it gives the same result, bit for bit. It is also how a folder remembers what it was made from.
 
 use super::Loaded;
-use super::spec::MeshSpec;
+use super::mesh::{MeshSpec, Origin};
+use carom_declare::{Section, Written};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -12,8 +13,8 @@ impl Loaded {
     /// The text of the resolved deck, to be put into `folder`, which exists.
     pub fn resolved(&self, folder: &Path) -> io::Result<String> {
         let mut spec = self.spec.clone();
-        for (_, body) in &mut spec.body.0 {
-            if let Some(MeshSpec::File(mesh)) = body.mesh_mut() {
+        for (_, body) in spec.body.iter_mut() {
+            if let Some(MeshSpec { origin: Origin::File(mesh), .. }) = body.mesh_mut() {
                 let path =
                     relative(&fs::canonicalize(folder)?, &fs::canonicalize(self.folder.join(&mesh.file))?);
                 let path = path.to_str().ok_or_else(|| {
@@ -22,7 +23,7 @@ impl Loaded {
                 mesh.file = path.to_owned();
             }
         }
-        let text = toml::to_string(&spec).map_err(io::Error::other)?;
+        let text = toml::to_string(&Written::Table(spec.write_keys())).map_err(io::Error::other)?;
         let head =
             format!("# As resolved by Carom {}: every default is written out.\n", env!("CARGO_PKG_VERSION"));
         Ok(head + &text)
@@ -73,8 +74,9 @@ fn differ(path: &str, a: &toml::Value, b: &toml::Value, keys: &mut Vec<String>) 
                     _ => keys.push(join(key)),
                 }
             }
-            // bodies are numbered in their order
-            if a.keys().ne(b.keys()) && a.len() == b.len() && keys.is_empty() {
+            // bodies are numbered in their order, and probes are columns
+            let ordered = ["body", "probe"].contains(&path);
+            if ordered && a.keys().ne(b.keys()) && a.len() == b.len() && keys.is_empty() {
                 keys.push(format!("the order in {path}"));
             }
         }

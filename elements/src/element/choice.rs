@@ -13,39 +13,28 @@ use crate::material::{
     StVenantKirchhoff, Uniaxial,
 };
 use crate::mesh::CellKind;
-use schemars::JsonSchema;
-use serde::Serialize;
+use carom_declare::words;
 
-/// Integration points of solids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Integration {
-    /// 2×2×2 points in a hexahedron, one in a tetrahedron.
-    #[default]
-    Full,
-    /// One in a hexahedron, with hourglass control.
-    OnePoint,
-    /// At nodes, with the mean gradient of the cells around, stabilised.
-    Nodal,
+words! {
+    /// Integration points of solids.
+    pub enum Integration {
+        /// 2×2×2 points in a hexahedron, one in a tetrahedron.
+        Full = "full",
+        /// One in a hexahedron, with hourglass control.
+        OnePoint = "one-point",
+        /// At nodes (tet4, hex8), with the mean gradient of the cells around, stabilised; tets do not lock.
+        Nodal = "nodal",
+    }
 }
 
-impl Integration {
-    pub const ALL: [&'static str; 3] = ["full", "one-point", "nodal"];
-}
-
-/// What happens across a plane body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Plane {
-    /// It cannot get thicker.
-    #[default]
-    Strain,
-    /// It is free to.
-    Stress,
-}
-
-impl Plane {
-    pub const ALL: [&'static str; 2] = ["strain", "stress"];
+words! {
+    /// What happens across a plane body.
+    pub enum Plane {
+        /// It cannot get thicker.
+        Strain = "strain",
+        /// It is free to.
+        Stress = "stress",
+    }
 }
 
 /// What a block is, beside its law.

@@ -6,9 +6,8 @@
 //!     |                    ^^^^^^^^^^^ did you mean "neo-hookean"?
 //! ```
 
-use super::tree::{Place, Source};
+use crate::tree::{Place, Source};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Where a problem is.
@@ -74,18 +73,11 @@ pub struct Problems<'a> {
     source: &'a Source,
     errors: RefCell<Vec<(usize, Problem)>>,
     warnings: RefCell<Vec<Problem>>,
-    /// Keys that were asked for in each kind of table: what the schema has to say.
-    pub(super) asked: RefCell<BTreeMap<&'static str, BTreeSet<&'static str>>>,
 }
 
 impl<'a> Problems<'a> {
     pub fn new(source: &'a Source) -> Self {
-        Problems {
-            source,
-            errors: RefCell::default(),
-            warnings: RefCell::default(),
-            asked: RefCell::default(),
-        }
+        Problems { source, errors: RefCell::default(), warnings: RefCell::default() }
     }
 
     pub fn add(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
