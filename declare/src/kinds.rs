@@ -131,25 +131,14 @@ impl<K: Kind> Kind for Vec<K> {
     }
 }
 
-/// Tables in double brackets.
+/// Tables in double brackets; one that cannot be read makes the list fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<S>(std::marker::PhantomData<S>);
 
 impl<S: Listed> Kind for Tables<S> {
     type Of = Vec<S>;
     fn read(item: Item) -> Option<Vec<S>> {
-        if matches!(item.node.value, Value::Table(_)) {
-            let help = format!("write it as [[{}]], with two brackets", S::NAME);
-            return item.refuse("is a single table", help);
-        }
-        let list = item.name.clone();
-        let named = |(i, item): (usize, Item<'_>)| {
-            let Item { node, problems, .. } = item;
-            read_section(Item { node, name: S::called(i, &list), problems })
-        };
-        // All entries are read before one that failed makes the list fail.
-        let read: Vec<Option<S>> = item.items()?.into_iter().enumerate().map(named).collect();
-        read.into_iter().collect()
+        List::read(item)?.0.into_iter().collect()
     }
     fn write(value: &Vec<S>) -> Option<Written> {
         let tables = value.iter().map(|s| Written::Table(s.write_keys())).collect();
@@ -157,6 +146,45 @@ impl<S: Listed> Kind for Tables<S> {
     }
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "type": "array", "items": schemas.section::<S>() })
+    }
+}
+
+/// Tables in double brackets; what could not be read is nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct List<S>(pub Vec<Option<S>>);
+
+impl<S> Default for List<S> {
+    fn default() -> Self {
+        List(Vec::new())
+    }
+}
+
+impl<S> List<S> {
+    /// Those that could be read, with their places in the list.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &S)> {
+        self.0.iter().enumerate().filter_map(|(i, s)| Some((i, s.as_ref()?)))
+    }
+}
+
+impl<S: Listed> Kind for List<S> {
+    type Of = List<S>;
+    fn read(item: Item) -> Option<List<S>> {
+        if matches!(item.node.value, Value::Table(_)) {
+            let help = format!("write it as [[{}]], with two brackets", S::NAME);
+            return item.refuse("is a single table", help);
+        }
+        let list = item.name.clone();
+        let named = |(i, Item { node, problems, .. }): (usize, Item<'_>)| {
+            read_section(Item { node, name: S::called(i, &list), problems })
+        };
+        Some(List(item.items()?.into_iter().enumerate().map(named).collect()))
+    }
+    fn write(value: &List<S>) -> Option<Written> {
+        let tables = value.iter().map(|(_, s)| Written::Table(s.write_keys())).collect();
+        (!value.0.is_empty()).then_some(Written::List(tables))
+    }
+    fn schema(schemas: &mut Schemas) -> Json {
+        Tables::<S>::schema(schemas)
     }
 }
 

@@ -31,6 +31,7 @@
 //! deck, of the JSON schema and of the guide. [`words!`] declares a choice of words, [`tagged!`] a table whose keys depend on
 //! one of them.
 
+pub mod guide;
 mod kinds;
 mod macros;
 pub mod problem;
@@ -39,7 +40,7 @@ pub mod schema;
 pub mod tree;
 mod written;
 
-pub use kinds::{Count, Named, NonZero, NotNegative, Positive, Share, Tables, TimeTable};
+pub use kinds::{Count, List, Named, NonZero, NotNegative, Positive, Share, Tables, TimeTable};
 pub use problem::{At, DeckErrors, Problem, Problems};
 pub use reader::{Item, Reader};
 pub use schema::{Key, Schemas};

@@ -264,9 +264,7 @@ macro_rules! tagged {
 
             /// The keys of each, beside the word: its word, what it is, its keys.
             #[allow(unused_variables)]
-            pub fn describe(
-                schemas: &mut $crate::Schemas,
-            ) -> Vec<(&'static str, &'static str, Vec<$crate::Key>)> {
+            pub fn describe(schemas: &mut $crate::Schemas) -> Vec<$crate::schema::Variant> {
                 vec![$(($word, concat!($($variant_doc),+), vec![$({
                     type Of = $crate::key_of!(@kind [$($kind)? | $type]);
                     let usual: Option<$type> = $crate::key_of!(@default [$($default)?] [$($field_example)?]);

@@ -31,16 +31,24 @@ pub fn sentence(doc: &str) -> String {
 
 /// Definitions that others refer to, by name.
 #[derive(Clone, Debug, Default)]
-pub struct Schemas(Map<String, Json>);
+pub struct Schemas {
+    defs: Map<String, Json>,
+    /// Keys of every section, and of every word of a tagged table, in the order in which they were asked for.
+    pub sections: Vec<(String, Vec<Key>)>,
+    pub tagged: Vec<(String, Vec<Variant>)>,
+}
+
+/// A word that says which keys a table has: the word, what it means, the keys.
+pub type Variant = (&'static str, &'static str, Vec<Key>);
 
 impl Schemas {
     /// A reference to `name`, which is made by `make` if nobody has.
     pub fn define(&mut self, name: &str, make: impl FnOnce(&mut Schemas) -> Json) -> Json {
-        if !self.0.contains_key(name) {
+        if !self.defs.contains_key(name) {
             // there while it is made, for those that hold themselves
-            self.0.insert(name.into(), Json::Null);
+            self.defs.insert(name.into(), Json::Null);
             let made = make(self);
-            self.0.insert(name.into(), made);
+            self.defs.insert(name.into(), made);
         }
         json!({ "$ref": format!("#/$defs/{name}") })
     }
@@ -48,7 +56,9 @@ impl Schemas {
     pub fn section<S: Section>(&mut self) -> Json {
         self.define(S::NAME, |schemas| {
             let keys = S::describe(schemas);
-            object(S::DOC, &keys)
+            let schema = object(S::DOC, &keys);
+            schemas.sections.push((S::NAME.into(), keys));
+            schema
         })
     }
 
@@ -66,7 +76,7 @@ impl Schemas {
         name: &str,
         doc: &str,
         tag: &str,
-        describe: impl FnOnce(&mut Schemas) -> Vec<(&'static str, &'static str, Vec<Key>)>,
+        describe: impl FnOnce(&mut Schemas) -> Vec<Variant>,
     ) -> Json {
         self.define(name, |schemas| {
             let variants = describe(schemas);
@@ -83,6 +93,7 @@ impl Schemas {
                     json!({ "if": { "properties": { tag: { "const": word } }, "required": [tag] }, "then": then })
                 })
                 .collect();
+            schemas.tagged.push((tag.into(), variants));
             json!({
                 "type": "object", "description": sentence(doc),
                 "properties": { tag: word }, "required": [tag], "allOf": each
@@ -93,7 +104,7 @@ impl Schemas {
     /// The definition that `schema` refers to, or itself.
     pub fn resolve<'a>(&'a self, schema: &'a Json) -> &'a Json {
         let name = schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/"));
-        name.and_then(|name| self.0.get(name)).unwrap_or(schema)
+        name.and_then(|name| self.defs.get(name)).unwrap_or(schema)
     }
 
     /// A whole schema: `root` with all definitions.
@@ -101,7 +112,7 @@ impl Schemas {
         let mut schema = root(&mut self);
         schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
         schema["title"] = json!(title);
-        schema["$defs"] = Json::Object(self.0);
+        schema["$defs"] = Json::Object(self.defs);
         schema
     }
 }

@@ -73,7 +73,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         });
         restrain(&mut builder, index, name, body, dimension, tree, problems);
     }
-    for load in &spec.load {
+    for (_, load) in spec.load.iter() {
         add_load(&mut builder, load);
     }
     let names: Vec<&str> = deformable.iter().map(|d| d.0).chain(rigid.iter().map(|r| r.0)).collect();

@@ -7,7 +7,7 @@ use super::mesh::{self, MeshSpec, Trouble};
 use super::spec::*;
 use crate::mesh::{CellKind, Mesh, MeshError};
 use carom_declare::problem::{suggest, there_are};
-use carom_declare::{Place, Problems, Tree};
+use carom_declare::{List, Place, Problems, Tree};
 use std::path::Path;
 
 /// A body whose mesh is there and whose words have been looked up.
@@ -96,7 +96,7 @@ impl Checker<'_> {
         if let Some(Some(contact)) = contact {
             self.contact(contact, &bodies);
         }
-        for (i, load) in load.iter().flatten().enumerate() {
+        for (i, load) in load.iter().flat_map(List::iter) {
             self.load(&i.to_string(), load, &bodies);
         }
         for (name, probe) in probe.iter().flat_map(Named::iter) {

@@ -4,6 +4,7 @@ use crate::math::Vec3;
 use crate::mesh::place::{Pivot, Placement as MeshPlacement, Rotation};
 use crate::mesh::shape;
 use crate::mesh::{Cells, Mesh, MeshError, Side, gmsh};
+use carom_declare::schema::{self, Variant};
 use carom_declare::{
     Item, Json, Key, Kind, NonZero, Reader, Schemas, Section, Value, Written, json, section,
 };
@@ -103,7 +104,7 @@ macro_rules! shapes {
             }
 
             /// Word, meaning and keys of each.
-            pub fn describe(schemas: &mut Schemas) -> Vec<(&'static str, &'static str, Vec<Key>)> {
+            pub fn describe(schemas: &mut Schemas) -> Vec<Variant> {
                 vec![$(($word, shape::$variant::DOC, shape::$variant::describe(schemas))),+]
             }
         }
@@ -169,7 +170,7 @@ impl Kind for MeshSpec {
             keys
         };
         let file = placed(MeshFile::describe(schemas), schemas);
-        let file = carom_declare::schema::object(MeshFile::DOC, &file);
+        let file = schema::object(MeshFile::DOC, &file);
         let about = "A built-in shape. Its sets are named before rotation.";
         let shape = schemas.tagged("shape", about, "shape", |schemas| {
             let all = Shape::describe(schemas);

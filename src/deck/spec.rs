@@ -17,7 +17,7 @@ pub use carom_declare::Named;
 use super::contact::touching;
 use super::method::{Available, usual_safety};
 use crate::method::{asynchronous, bipotential_implicit, dcr, semi_explicit};
-use carom_declare::{Item, Place, Positive, Problems, Tables, Tree, section};
+use carom_declare::{Item, List, Place, Positive, Problems, Tree, section};
 
 section! {
     /// A deck of Carom: one problem, ready to run. Consistent units of your choice; comments here say SI.
@@ -48,7 +48,7 @@ section! {
         /// Bodies by name; those without a material are rigid obstacles.
         body: Named<AnyBody>;
         /// Forces from outside.
-        load: Vec<Load> as Tables<Load>;
+        load: List<Load>;
         /// Numbers to follow in time, by name: columns of history.csv.
         probe: Named<Probe>;
     }

@@ -2,7 +2,8 @@
 
 use super::bar2::Bar2;
 use super::hex8::{Hex8, Hex8OnePoint};
-use super::nodal::{Nodal, STABILISATION, softened};
+pub use super::nodal::softened;
+use super::nodal::{Nodal, STABILISATION};
 use super::quad4::Quad4;
 use super::solid::{Solid, SolidOptions};
 use super::tet4::Tet4;
@@ -100,7 +101,9 @@ fn soft_bulk(law: &impl Material) -> f64 {
     lambda + 2.0 / 3.0 * mu
 }
 
-fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
+/// The maker of a block of `kind` with any law; `soft` is the same law made softer, which holds the cells of nodal integration
+/// together ([`softened`]).
+pub fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
     match (kind.cell, kind.plane, kind.integration) {
         (CellKind::Bar2, _, _) => solid::<Bar2, _>(kind, Uniaxial(law)),
         (CellKind::Tri3, Plane::Strain, _) => solid::<Tri3, _>(kind, law),
