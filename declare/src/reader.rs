@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         key: &'static str,
         example: &str,
         owner: &str,
-        known: &'static [&'static str],
+        known: &[&'static str],
     ) -> Option<&'static str> {
         let item = self.required(key, example)?;
         let text = item.clone().text()?;

@@ -25,6 +25,9 @@ section! {
 const COUNT: [f64; 6] = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0];
 
 impl Material for Jelly {
+    /// One kernel instead of one for every instruction set: it compiles quicker.
+    const WIDE: bool = false;
+
     fn density(&self) -> f64 {
         self.density
     }

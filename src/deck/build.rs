@@ -5,7 +5,7 @@ use super::body::About;
 use super::method::{self, Ready};
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
-use crate::element::choice::{Kind, maker};
+use crate::element::choice::Kind;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{Options as Asynchronous, Steps};
@@ -51,7 +51,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         held.push(held_here);
         let section = body.area.or(body.thickness).unwrap_or(1.0);
         let dimension = mesh.dimension();
-        let block = |(cells, law): (&crate::mesh::Cells, &Law)| {
+        let block = |(cells, law): (&crate::mesh::Cells, &AnyLaw)| {
             let kind = Kind {
                 cell: cells.kind,
                 integration: body.integration,
@@ -59,7 +59,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
                 section,
                 hourglass: body.hourglass,
             };
-            maker(kind, law)
+            law.maker(kind)
         };
         let blocks = mesh.cells.iter().zip(&laws).map(block).collect();
         let index = builder.body(BodySpec {

@@ -13,8 +13,8 @@ use std::path::Path;
 /// A body whose mesh is there and whose words have been looked up.
 pub struct Prepared {
     pub mesh: Mesh,
-    /// Law of each entry of `mesh.cells`.
-    pub laws: Vec<Law>,
+    /// AnyLaw of each entry of `mesh.cells`.
+    pub laws: Vec<AnyLaw>,
     /// Nodes that the deck holds (not counting components that a bar or plane body does not have).
     pub held: Vec<bool>,
 }
@@ -274,7 +274,7 @@ impl Checker<'_> {
         &self,
         name: &str,
         body: &mut Body,
-        materials: &[(String, Option<Law>)],
+        materials: &[(String, Option<AnyLaw>)],
         used: &mut [bool],
     ) -> Option<Prepared> {
         let mesh = self.mesh(name, &mut body.mesh).filter(|mesh| self.fit(name, mesh.check()));
@@ -298,7 +298,7 @@ impl Checker<'_> {
             },
         };
         let main = body.material.as_ref().map(|m| find(m, &["body", name, "material"]));
-        let groups: Vec<(&str, Option<Law>)> = body
+        let groups: Vec<(&str, Option<AnyLaw>)> = body
             .materials
             .iter()
             .map(|(g, m)| (g, find(m, &["body", name, "materials", g])))
@@ -318,9 +318,9 @@ impl Checker<'_> {
         &self,
         name: &str,
         mesh: &mut Mesh,
-        main: Option<Option<Law>>,
-        groups: &[(&str, Option<Law>)],
-    ) -> Option<Vec<Law>> {
+        main: Option<Option<AnyLaw>>,
+        groups: &[(&str, Option<AnyLaw>)],
+    ) -> Option<Vec<AnyLaw>> {
         const NOBODY: usize = usize::MAX;
         let (base, mut laws) = match main {
             Some(law) => (0, vec![law]),
@@ -362,7 +362,7 @@ impl Checker<'_> {
             self.problems.add(&self.place(&["body", name]), message, help);
             return None;
         }
-        let laws: Vec<Law> = laws.into_iter().collect::<Option<_>>()?;
+        let laws: Vec<AnyLaw> = laws.into_iter().collect::<Option<_>>()?;
         if groups.is_empty() {
             return Some(vec![laws[0].clone(); mesh.cells.len()]);
         }

@@ -34,6 +34,8 @@ mod tests;
 
 use carom_declare::{Problems, Source, Tree};
 pub use carom_declare::{At, DeckErrors, Problem};
+pub use material::{OwnLaw, OwnLaws};
+pub use output::Output;
 pub use spec::Spec;
 use surfaces::Surfaces;
 
@@ -67,10 +69,15 @@ pub struct Loaded {
 
 /// Reads, checks and builds a deck. Call inside [`crate::run::pool`]'s `install`.
 pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
+    load_with(input, &OwnLaws::default())
+}
+
+/// The same for decks that may name `laws` too.
+pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
     let source =
         Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
     let mut tree = Tree::parse(&source)?;
-    let problems = Problems::new(&source);
+    let problems = Problems::new(&source).with_context(laws);
     array::expand(&mut tree, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };

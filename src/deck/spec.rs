@@ -5,7 +5,7 @@
 pub use super::body::{AnyBody, Body, Integration, Part};
 pub use super::contact::{Between, Contact};
 pub use super::load::Load;
-pub use super::material::{Law, MaterialRef};
+pub use super::material::{AnyLaw, MaterialRef};
 pub use super::method::MethodName;
 pub use super::obstacle::Obstacle;
 pub use super::output::Output;
@@ -44,7 +44,7 @@ section! {
         /// Who touches whom, and how.
         contact: Option<Contact>;
         /// Materials by name.
-        material: Named<Law>;
+        material: Named<AnyLaw>;
         /// Bodies by name; those without a material are rigid obstacles.
         body: Named<AnyBody>;
         /// Forces from outside.

@@ -230,6 +230,19 @@ impl Simulation {
         }
     }
 
+    /// The deck as it was read, before the start.
+    pub fn loaded(&self) -> Option<&Loaded> {
+        match &self.stage {
+            Stage::Deck(loaded) => Some(loaded),
+            _ => None,
+        }
+    }
+
+    /// Does something on the threads of the simulation.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
     /// Threads it has.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
@@ -281,7 +294,8 @@ impl Simulation {
     fn fresh(&mut self, path: &Path) -> Result<(), SimulationError> {
         // The summary goes first: it is what makes the folder a run's.
         if let Some(case) = self.case() {
-            folder::write_summary(path, &self.pool.install(|| Summary::begin(case)))?;
+            let threads = self.threads();
+            folder::write_summary(path, &Summary { threads, ..Summary::begin(case) })?;
         }
         if self.found == Found::Run {
             folder::clear(path)?;
@@ -371,8 +385,8 @@ impl Simulation {
             }
         })?;
         if let Some(path) = path {
-            let running = self.pool.install(|| Summary::of(&run, Wall::default(), Status::Running, None));
-            folder::write_summary(path, &running)?;
+            let running = Summary::of(&run, Wall::default(), Status::Running, None);
+            folder::write_summary(path, &Summary { threads: self.threads(), ..running })?;
         }
         self.stage = Stage::Running(Box::new(run), spec, warnings);
         self.remember();
@@ -458,7 +472,7 @@ impl Simulation {
     fn summarise(&self, status: Status, failure: Option<String>) -> Option<Summary> {
         let Stage::Running(run, ..) = &self.stage else { return None };
         let wall = Wall { whole: self.begin.elapsed().as_secs_f64(), in_loop: self.in_loop };
-        Some(self.pool.install(|| Summary::of(run, wall, status, failure)))
+        Some(Summary { threads: self.threads(), ..Summary::of(run, wall, status, failure) })
     }
 
     /// How it has gone so far; nothing before the start.
