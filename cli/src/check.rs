@@ -3,9 +3,9 @@
 use crate::exit::{Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::duration;
+use carom::Simulation;
 use carom::deck::surfaces::Surfaces;
 use carom::deck::{Loaded, spec};
-use carom::Simulation;
 use carom::mesh::surface::Surface;
 use carom::model::forces::Forces;
 use carom::model::{Body, Model};

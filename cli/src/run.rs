@@ -43,7 +43,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
         (_, true) => Before::Replace,
         _ => Before::Keep,
     };
-    let mut simulation = found.setup(threads).folder(&out, before).deck(&found.name, &found.text, &found.folder)?;
+    let mut simulation =
+        found.setup(threads).folder(&out, before).deck(&found.name, &found.text, &found.folder)?;
     for warning in simulation.warnings() {
         complain(&format!("warning: {warning}"));
     }
@@ -111,7 +112,9 @@ fn first_words(simulation: &Simulation) -> String {
     };
     let (elements, nodes) = (case.model.elements(), case.model.reference.len());
     let (method, end, threads) = (&case.method_name, case.end, simulation.threads());
-    format!("{title}: {elements} elements, {nodes} nodes, {method} to t = {end} s on {threads} threads{from}\n")
+    format!(
+        "{title}: {elements} elements, {nodes} nodes, {method} to t = {end} s on {threads} threads{from}\n"
+    )
 }
 
 /// How it went, and where to look.

@@ -24,7 +24,7 @@
 //! | `=> "example";` | required, and this is an example for who has forgotten it |
 //!
 //! `as Kind` is what the value must be, beyond its type ([`Kind`]); `field ("key")` gives a key another name than its field.
-//! After the keys, `with { … }` holds fields that no deck has, and `check |r| { … }` says whether the keys fit each other: it
+//! After the keys, `with { … }` holds fields that no deck has, `renamed { "old" => "new", }` what was called otherwise, and `check |r| { … }` says whether the keys fit each other: it
 //! sees each field as an `Option`, empty where it could not be read, tells problems by the reader `r`, and ends in a `bool`.
 //!
 //! Out of it come the struct, its defaults, its reader with the place of every mistake and a suggestion, its part of the resolved

@@ -19,6 +19,7 @@ macro_rules! section {
                 $hidden:ident: $hidden_type:ty = $hidden_default:expr;
             )*
         })?
+        $(renamed { $($old:literal => $new:literal,)* })?
         $(check |$r:ident| $check:block)?
     ) => {
         $(#[doc = $about])+
@@ -33,6 +34,7 @@ macro_rules! section {
             const DOC: &'static str = concat!($($about),+);
 
             fn keys(reader: &mut $crate::Reader) -> Option<Self> {
+                $($(reader.renamed($old, $new);)*)?
                 $(
                     let $field: Option<$type> = $crate::key_of!(
                         @read reader, $crate::key_of!(@name $field $($key)?),

@@ -181,6 +181,15 @@ impl<'a> Reader<'a> {
         self.ignored.push(key);
     }
 
+    /// `key` has got another name, and answers with it.
+    pub fn renamed(&mut self, key: &'static str, now: &str) {
+        if let Some(place) = self.key_place(key) {
+            let message = format!("{} has no key `{key}` any more", self.name);
+            self.problems.add(place, message, format!("it is called `{now}` now"));
+            self.ignore(key);
+        }
+    }
+
     /// What `key` holds, if it is there.
     pub fn get(&mut self, key: &'static str) -> Option<Item<'a>> {
         if self.ignored.contains(&key) {

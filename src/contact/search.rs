@@ -14,9 +14,9 @@ use super::closest_point::Feature;
 use super::measure::Narrow;
 use super::scene::{Body, Scene};
 use crate::math::Vec3;
+use carom_declare::words;
 use std::time::Instant;
 use thiserror::Error;
-use carom_declare::words;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]

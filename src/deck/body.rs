@@ -7,8 +7,8 @@ use super::obstacle::{self, Obstacle};
 use super::support::Support;
 pub use crate::element::choice::{Integration, Plane};
 use carom_declare::{
-    Count, Item, Json, Kind, Named, NotNegative, Positive, Schemas, Tables, TimeTable, Value, Written, json, kind,
-    read_section, section,
+    Count, Item, Json, Kind, Named, NotNegative, Positive, Schemas, Tables, TimeTable, Value, Written, json,
+    kind, read_section, section,
 };
 
 section! {
@@ -47,7 +47,7 @@ section! {
         fix: Part = Part::All(false);
         /// What of its surface can touch: everything, nothing, or sets of sides.
         contact: Part as Touching = Part::All(true);
-        /// Sets held in some directions, or led.
+        /// Sets held in some directions, or with prescribed motion along them.
         support: Vec<Support> as Tables<Support>;
         /// Copies in rows, named NAME-1, NAME-2, …; gone when the deck has been read.
         array: Option<Array>;

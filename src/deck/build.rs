@@ -1,7 +1,7 @@
 //! From a checked deck to a [`Case`].
 
-use super::check::{Made, Prepared};
 use super::body::About;
+use super::check::{Made, Prepared};
 use super::method::{self, Ready};
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
@@ -83,22 +83,12 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         builder.contact.obstacles =
             rigid.into_iter().map(|(name, o, mesh)| obstacle(name, o, mesh, dimension)).collect();
     }
-    let model = match builder.build() {
-        Ok(model) => model,
-        Err(error) => {
-            let place = match &error {
-                ModelError::Massless { body, .. } => tree.place(&["body", body, "mesh"]),
-                ModelError::Empty => tree.place(&["body"]),
-            };
-            problems.add(&place, error.to_string(), "");
-            return None;
-        }
-    };
+    let model = model(builder, tree, problems)?;
     let rule = step_rule(spec, &model, tree, problems)?;
-    let probes = spec
-        .probe
-        .iter()
-        .map(|(name, probe)| RunProbe { name: name.to_owned(), target: target(probe, &model, &held, &names) });
+    let probes = spec.probe.iter().map(|(name, probe)| RunProbe {
+        name: name.to_owned(),
+        target: target(probe, &model, &held, &names),
+    });
     let (state, probes) = (initial(&deformable, &model), probes.collect());
     let surfaces = match method::touches(spec) || spec.method != MethodName::Verlet {
         true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),
@@ -118,6 +108,14 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         probes,
     };
     Some(Built { case, surfaces, kicks })
+}
+
+fn model(builder: Builder, tree: &Tree, problems: &Problems) -> Option<Model> {
+    let place = |error: &ModelError| match error {
+        ModelError::Massless { body, .. } => tree.place(&["body", body, "mesh"]),
+        ModelError::Empty => tree.place(&["body"]),
+    };
+    builder.build().map_err(|error| problems.add(&place(&error), error.to_string(), "")).ok()
 }
 
 fn guarded(spec: &Spec) -> bool {

@@ -298,11 +298,8 @@ impl Checker<'_> {
             },
         };
         let main = body.material.as_ref().map(|m| find(m, &["body", name, "material"]));
-        let groups: Vec<(&str, Option<AnyLaw>)> = body
-            .materials
-            .iter()
-            .map(|(g, m)| (g, find(m, &["body", name, "materials", g])))
-            .collect();
+        let groups: Vec<(&str, Option<AnyLaw>)> =
+            body.materials.iter().map(|(g, m)| (g, find(m, &["body", name, "materials", g]))).collect();
         let mut mesh = mesh?;
         let laws = self.assign(name, &mut mesh, main, &groups);
         self.kind(name, body, &mesh);

@@ -1,8 +1,8 @@
 //! `material` of a body: the name of one, or a law right here; and laws that somebody else has written.
 
-pub use crate::material::Law;
 use crate::element::MakeBlock;
 use crate::element::choice::{self, Kind as BlockKind};
+pub use crate::material::Law;
 use crate::material::Material;
 use carom_declare::{Item, Json, Kind, Reader, Schemas, Section, Value, Written, json};
 use std::fmt::Debug;

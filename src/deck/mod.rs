@@ -32,8 +32,8 @@ pub mod surfaces;
 #[cfg(test)]
 mod tests;
 
-use carom_declare::{Problems, Source, Tree};
 pub use carom_declare::{At, DeckErrors, Problem};
+use carom_declare::{Problems, Source, Tree};
 pub use material::{OwnLaw, OwnLaws};
 pub use output::Output;
 pub use spec::Spec;
@@ -74,8 +74,7 @@ pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
 
 /// The same for decks that may name `laws` too.
 pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
-    let source =
-        Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
+    let source = Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
     let mut tree = Tree::parse(&source)?;
     let problems = Problems::new(&source).with_context(laws);
     array::expand(&mut tree, &problems);

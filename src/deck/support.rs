@@ -1,4 +1,4 @@
-//! `[[body.NAME.support]]`: what is held in some directions, or led along them.
+//! `[[body.NAME.support]]`: what is held in some directions, or moves along them as prescribed.
 
 use super::load::always;
 use carom_declare::{
@@ -6,18 +6,18 @@ use carom_declare::{
 };
 
 section! {
-    /// A set held in some directions; with a motion, led along them.
+    /// A set held in some directions; with a motion, that of the directions is prescribed.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Support: "body.NAME.support" {
         /// A set of the body.
         set: String => "\"zmin\"";
         /// Held directions: "x", "y", "z" or vectors; all three unless given.
         directions: Vec<Direction> = [Axis::X, Axis::Y, Axis::Z].map(Direction::Axis).to_vec();
-        /// Where it is led [m], times the factor of `table`.
+        /// Prescribed displacement [m], times the factor of `table`.
         displacement: Option<[f64; 3]>;
         /// Factor of `displacement` in time: [time, factor] pairs, straight lines between, constant beyond.
         table: Option<Vec<[f64; 2]>> as Option<TimeTable> = displacement.flatten().map(|_| always());
-        /// How fast it is led [m/s].
+        /// Prescribed velocity [m/s].
         velocity: Option<[f64; 3]>;
     } check |r| {
         let moves = displacement.is_some() && table.is_some() && velocity.is_some();

@@ -174,7 +174,7 @@ end = 1
 activation = "rate"
 pass = "double"
 edge_edge = false
-push_back = 0.1
+baumgarte = 0.1
 tolerance = 1e-5
 sweeps = 100
 [body.a]
@@ -605,4 +605,12 @@ fn a_mistake_in_a_body_with_copies_is_told_once() {
                 material = \"stel\"\narray = { count = [9, 9, 9], spacing = [2, 2, 2] }\n";
     let problems = load_text(text).err().unwrap().problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
+}
+
+#[test]
+fn a_key_with_a_new_name_answers_with_it() {
+    let text = two_boxes("semi-explicit", "[semi-explicit]\npush_back = 0.1\n");
+    let told = load_text(&text).err().unwrap();
+    assert_eq!(told.problems.len(), 1, "{told}");
+    assert!(told.to_string().contains("it is called `baumgarte` now"), "{told}");
 }

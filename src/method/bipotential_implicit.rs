@@ -35,8 +35,8 @@ use crate::solve::contacts::{Limits, Report};
 use crate::solve::dense;
 use crate::solve::sparse::FactorError;
 use assembly::Assembly;
-use reduced::Reduced;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
+use reduced::Reduced;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.

@@ -61,8 +61,8 @@ section! {
         pass: Pass;
         /// Edges touch edges, where one of them is sharp.
         edge_edge: bool = true;
-        /// Share of an overlap that activation "position" undoes in a step.
-        push_back: f64 as Share = 0.2;
+        /// Baumgarte factor: share of an overlap that activation "position" undoes in a step.
+        push_back ("baumgarte"): f64 as Share = 0.2;
         /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
         tolerance: f64 as Positive = 1e-6;
         /// Sweeps at most.
@@ -72,6 +72,8 @@ section! {
         speed: f64 = 0.0;
         /// Largest relative error of contact forces, if that is asked for too.
         natural: Option<f64> = None;
+    } renamed {
+        "push_back" => "baumgarte",
     }
 }
 

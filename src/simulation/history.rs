@@ -74,7 +74,10 @@ impl Observer for Recorder {
     /// A run that is taken up is remembered from there on. What the file's own history keeps serves both.
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         self.source.restore(record)?;
-        self.times.seen(record.get("state.time")?[0], record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0));
+        self.times.seen(
+            record.get("state.time")?[0],
+            record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0),
+        );
         Ok(())
     }
 }

@@ -358,7 +358,9 @@ impl Simulation {
                 Some(_) => {
                     (History::reopen(path, probes, end, history), Frames::reopen(path, model, end, frames))
                 }
-                None => (History::create(path, probes, end, history), Frames::create(path, model, end, frames)),
+                None => {
+                    (History::create(path, probes, end, history), Frames::create(path, model, end, frames))
+                }
             };
             let write = |e: crate::run::WriteError| SimulationError::Write { path: e.path, source: e.source };
             let frames = frames.map_err(write)?;

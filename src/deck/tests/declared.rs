@@ -1,7 +1,9 @@
 //! What follows from a declaration: schema, guide, and nothing that has to be told twice.
 
 use super::{EVERYTHING, load_text, schema, spec::Spec};
-use carom_declare::{Item, Json, Kind, Problems, Schemas, Section, Source, Tree, Written, guide, json, section};
+use carom_declare::{
+    Item, Json, Kind, Problems, Schemas, Section, Source, Tree, Written, guide, json, section,
+};
 use std::path::Path;
 
 fn root() -> Json {
@@ -152,7 +154,12 @@ fn the_tables_of_the_guide_are_those_of_the_declarations() {
     let how = "CAROM_RENEW=1 cargo test --release --lib tables_of_the_guide writes them anew";
     assert!(now == text, "guide/deck.md is behind the declarations\n{how}");
     // all sections that a deck has are there
-    let missing: Vec<&String> = schemas.sections.iter().map(|s| &s.0).filter(|n| !text.contains(&format!("<!-- keys of {n} -->"))).collect();
+    let missing: Vec<&String> = schemas
+        .sections
+        .iter()
+        .map(|s| &s.0)
+        .filter(|n| !text.contains(&format!("<!-- keys of {n} -->")))
+        .collect();
     assert_eq!(missing, ["deck"], "sections without a table in guide/deck.md");
 }
 

@@ -104,7 +104,11 @@ fn bare(text: &str) -> String {
             None => out.push(c),
         }
     }
-    out.replace("#.#", "#").replace("-#", "#").replace("#e#", "#").replace("…, …, …", "…, …").replace("…, …, …", "…, …")
+    out.replace("#.#", "#")
+        .replace("-#", "#")
+        .replace("#e#", "#")
+        .replace("…, …, …", "…, …")
+        .replace("…, …, …", "…, …")
 }
 
 #[test]
@@ -116,7 +120,8 @@ fn every_message_is_still_there() {
                 Ok(loaded) => loaded.warnings,
                 Err(errors) => errors.problems,
             };
-            let line = |m: &str, h: &str| format!("{} — {}", bare(m), bare(h)).trim_end_matches(" — ").to_owned();
+            let line =
+                |m: &str, h: &str| format!("{} — {}", bare(m), bare(h)).trim_end_matches(" — ").to_owned();
             told.extend(problems.iter().map(|p| line(&p.message, &p.help)));
         }
     }

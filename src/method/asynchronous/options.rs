@@ -105,7 +105,9 @@ impl Kind for ContactStep {
     fn read(item: Item) -> Option<ContactStep> {
         let ContactStepKeys { local, smallest, average, travel } = read_section(item)?;
         Some(match (travel, local, average, smallest) {
-            (Some(travel), Some(times), ..) => ContactStep::Adaptive { travel, longest: Longest::Local(times) },
+            (Some(travel), Some(times), ..) => {
+                ContactStep::Adaptive { travel, longest: Longest::Local(times) }
+            }
             (Some(travel), _, Some(times), _) => {
                 ContactStep::Adaptive { travel, longest: Longest::Average(times) }
             }

@@ -15,8 +15,8 @@ use crate::element::{Block, Positions};
 use crate::math::Vec3;
 use crate::mesh::Cells;
 use crate::model::Model;
-use nalgebra::DMatrix;
 use carom_declare::words;
+use nalgebra::DMatrix;
 use std::collections::HashMap;
 
 words! {

@@ -1,8 +1,8 @@
 //! A box with its edges along the axes.
 
+use super::cell::SolidCell;
 use super::{Grading, limits, rectangle};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
-use super::cell::SolidCell;
 use carom_declare::{Count, Positive, section};
 
 section! {

@@ -1,8 +1,8 @@
 //! A solid cylinder: a disc drawn along z.
 
+use super::cell::SolidCell;
 use super::{Grading, disc, limits, round};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
-use super::cell::SolidCell;
 use carom_declare::{Count, Positive, section};
 
 section! {

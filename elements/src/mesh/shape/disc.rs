@@ -1,8 +1,8 @@
 //! A disc: a square core wrapped in rings.
 
+use super::cell::PlaneCell;
 use super::{limits, rectangle, round};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
-use super::cell::PlaneCell;
 use carom_declare::{Count, Positive, section};
 
 section! {

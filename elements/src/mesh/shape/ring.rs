@@ -1,9 +1,9 @@
 //! A ring: the plane between two circles.
 
+use super::cell::PlaneCell;
 use super::{Grading, limits, round};
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, convert};
-use super::cell::PlaneCell;
 use carom_declare::{Count, Positive, section};
 
 section! {

@@ -1,8 +1,8 @@
 //! A solid ball: a cube core wrapped in layers.
 
+use super::cell::SolidCell;
 use super::{limits, rectangle, round};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
-use super::cell::SolidCell;
 use carom_declare::{Count, Positive, section};
 
 section! {
