@@ -3,19 +3,18 @@
 //! Every check notes its problem at the place in the deck and goes on; a part that could not be read is passed over,
 //! so that one mistake is told once.
 
-use super::meshes::{self, Trouble};
-use super::problem::{Problems, suggest, there_are};
-use super::read::Draft;
+use super::mesh::{self, MeshSpec, Trouble};
 use super::spec::*;
-use super::tree::{Place, Tree};
 use crate::mesh::{CellKind, Mesh, MeshError};
+use carom_declare::problem::{suggest, there_are};
+use carom_declare::{List, Place, Problems, Tree};
 use std::path::Path;
 
 /// A body whose mesh is there and whose words have been looked up.
 pub struct Prepared {
     pub mesh: Mesh,
-    /// Law of each entry of `mesh.cells`.
-    pub laws: Vec<Law>,
+    /// AnyLaw of each entry of `mesh.cells`.
+    pub laws: Vec<AnyLaw>,
     /// Nodes that the deck holds (not counting components that a bar or plane body does not have).
     pub held: Vec<bool>,
 }
@@ -55,6 +54,8 @@ impl Checker<'_> {
     /// Checks everything; defaults that depend on the mesh are written into the draft.
     pub fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
         let Draft { material, body, load, probe, contact, method, step: draft_step, .. } = draft;
+        let material = &material.get_or_insert_default().0;
+        let body = &mut body.get_or_insert_default().0;
         let mut used = vec![false; material.len()];
         let made: Vec<Option<Made>> = body
             .iter_mut()
@@ -95,21 +96,17 @@ impl Checker<'_> {
         if let Some(Some(contact)) = contact {
             self.contact(contact, &bodies);
         }
-        for (i, load) in load.iter().enumerate() {
-            if let Some(load) = load {
-                self.load(&i.to_string(), load, &bodies);
-            }
+        for (i, load) in load.iter().flat_map(List::iter) {
+            self.load(&i.to_string(), load, &bodies);
         }
-        for (name, probe) in probe.iter() {
-            if let Some(probe) = probe {
-                self.probe(name, probe, &bodies);
-            }
+        for (name, probe) in probe.iter().flat_map(Named::iter) {
+            self.probe(name, probe, &bodies);
         }
         made
     }
 
     fn mesh(&self, name: &str, spec: &mut MeshSpec) -> Option<Mesh> {
-        meshes::build(spec, self.folder).map_err(|trouble| self.mesh_trouble(name, trouble)).ok()
+        mesh::build(spec, self.folder).map_err(|trouble| self.mesh_trouble(name, trouble)).ok()
     }
 
     /// Is the mesh of a body fit for what it is to be?
@@ -277,7 +274,7 @@ impl Checker<'_> {
         &self,
         name: &str,
         body: &mut Body,
-        materials: &[(String, Option<Law>)],
+        materials: &[(String, Option<AnyLaw>)],
         used: &mut [bool],
     ) -> Option<Prepared> {
         let mesh = self.mesh(name, &mut body.mesh).filter(|mesh| self.fit(name, mesh.check()));
@@ -301,12 +298,8 @@ impl Checker<'_> {
             },
         };
         let main = body.material.as_ref().map(|m| find(m, &["body", name, "material"]));
-        let groups: Vec<(&str, Option<Law>)> = body
-            .materials
-            .0
-            .iter()
-            .map(|(g, m)| (g.as_str(), find(m, &["body", name, "materials", g])))
-            .collect();
+        let groups: Vec<(&str, Option<AnyLaw>)> =
+            body.materials.iter().map(|(g, m)| (g, find(m, &["body", name, "materials", g]))).collect();
         let mut mesh = mesh?;
         let laws = self.assign(name, &mut mesh, main, &groups);
         self.kind(name, body, &mesh);
@@ -322,9 +315,9 @@ impl Checker<'_> {
         &self,
         name: &str,
         mesh: &mut Mesh,
-        main: Option<Option<Law>>,
-        groups: &[(&str, Option<Law>)],
-    ) -> Option<Vec<Law>> {
+        main: Option<Option<AnyLaw>>,
+        groups: &[(&str, Option<AnyLaw>)],
+    ) -> Option<Vec<AnyLaw>> {
         const NOBODY: usize = usize::MAX;
         let (base, mut laws) = match main {
             Some(law) => (0, vec![law]),
@@ -366,11 +359,11 @@ impl Checker<'_> {
             self.problems.add(&self.place(&["body", name]), message, help);
             return None;
         }
-        let laws: Vec<Law> = laws.into_iter().collect::<Option<_>>()?;
+        let laws: Vec<AnyLaw> = laws.into_iter().collect::<Option<_>>()?;
         if groups.is_empty() {
             return Some(vec![laws[0].clone(); mesh.cells.len()]);
         }
-        Some(meshes::split(mesh, &owner).into_iter().map(|i| laws[i].clone()).collect())
+        Some(mesh::split(mesh, &owner).into_iter().map(|i| laws[i].clone()).collect())
     }
 
     /// Keys that only some dimensions and cells have, and vectors with components that others do not.

@@ -63,7 +63,7 @@ mod steps;
 mod synchronised;
 mod targets;
 
-pub use options::{ContactStep, ContactVelocity, Longest, Options};
+pub use options::{ContactStep, ContactVelocity, Longest, Mode, Options};
 pub use steps::Steps;
 pub use synchronised::Phase;
 

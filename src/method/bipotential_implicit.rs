@@ -32,6 +32,7 @@ use super::semi_explicit::touches::{Outlook, Touches};
 use super::semi_explicit::{Activation, Options as ContactOptions};
 use super::step_control::{EARLY, StepControl};
 use super::{Method, Reached, StepError, StepRule, Watch};
+use crate::contact::search::Pass;
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
@@ -39,6 +40,7 @@ use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::Report;
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
 use crate::solve::sparse::FactorError;
+use carom_declare::{Count, Item, Positive, Share, kind, section};
 use equations::{Equations, Work, external, velocity};
 use std::sync::atomic::{AtomicBool, Ordering};
 use thin::Thin;
@@ -50,28 +52,53 @@ const BALANCED: f64 = 1e-8;
 /// Energy that a step may create or lose out of nothing, of what there is; halves of it half of that.
 const CREATED: f64 = 5e-4;
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Weight of the new velocity in the motion, above 0 and up to 1.
-    pub theta: f64,
-    /// Weight of the new forces, from 0 to 1.
-    pub xi: f64,
-    /// With θ < 1 contacts act by `rate`: positions would make resting nodes alternate.
-    pub contact: ContactOptions,
-    /// Iterations of a step at most.
-    pub iterations: u32,
-    /// How often a step may be halved.
-    pub halvings: u32,
-    /// Factors are kept while an increment is not longer than this share of the one before; zero is Newton's method as it
-    /// stands.
-    pub keep: f64,
+kind!(
+    /// Above 0, and up to 1.
+    pub Theta: f64,
+    |item: Item| match item.clone().share()? {
+        0.0 => item.refuse("is 0", "positions would not see the new velocities: above 0, and up to 1"),
+        theta => Some(theta),
+    },
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 1 }
+);
+
+section! {
+    /// Switches of method "bipotential-implicit".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "bipotential-implicit" {
+        /// Weight of the new velocity in the motion, above 0 and up to 1. ½ with `xi` ½ is the trapezoidal rule, 1 with 0 is
+        /// `semi-explicit`.
+        theta: f64 as Theta = 0.5;
+        /// Weight of the new forces, from 0 to 1.
+        xi: f64 as Share = 0.5;
+        /// Whose nodes are held against whose faces.
+        pass: Pass;
+        /// Edges touch edges, where one of them is sharp.
+        edge_edge: bool = true;
+        /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
+        tolerance: f64 as Positive = 1e-6;
+        /// Sweeps at most.
+        sweeps: u32 as Count = 2000;
+        /// Iterations of a step at most; then it is halved.
+        iterations: u32 as Count = 12;
+        /// How often a step may be halved, also where it creates energy out of nothing.
+        halvings: u32 = 8;
+    } with {
+        /// When contacts act; unset, by `rate` with θ < 1: positions would make resting nodes alternate.
+        activation: Option<Activation> = None;
+        /// Factors are kept while an increment is not longer than this share of the one before; zero is Newton's method as it
+        /// stands.
+        keep: f64 = 0.1;
+    }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        let contact = ContactOptions { activation: Activation::Rate, ..ContactOptions::default() };
-        Options { theta: 0.5, xi: 0.5, contact, iterations: 12, halvings: 8, keep: 0.1 }
+impl Options {
+    /// How contacts are found and solved.
+    fn contact(&self) -> ContactOptions {
+        let own = if self.theta < 1.0 { Activation::Rate } else { Activation::Position };
+        let Options { pass, edge_edge, tolerance, sweeps, .. } = *self;
+        let activation = self.activation.unwrap_or(own);
+        ContactOptions { activation, pass, edge_edge, tolerance, sweeps, ..ContactOptions::default() }
     }
 }
 
@@ -187,7 +214,7 @@ impl BipotentialImplicit {
     }
 
     fn look(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
-        let contact = &self.options.contact;
+        let contact = &self.options.contact();
         let (x, v) = (&state.x[..], &state.v[..]);
         Ok(self.touches.look(model, contact, &Outlook { x, v, free: v, time: state.time, dt: h })?)
     }
@@ -215,7 +242,7 @@ impl BipotentialImplicit {
             self.look(model, state, h).map_err(Trouble::Error)?;
         }
         let v = &self.work.v;
-        self.touches.list(model, &self.options.contact, v, v, h);
+        self.touches.list(model, &self.options.contact(), v, v, h);
         self.work.reduced.list(&self.work.parts, model.bodies.len(), &self.touches.contacts.list);
         watch.add(&mut ledger.phases.search);
         let restraints = &model.restraints;

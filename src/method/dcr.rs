@@ -39,50 +39,41 @@ use super::{Method, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
+use carom_declare::{Count, section, words};
 use collisions::Collisions;
 
-/// Where in the step contact is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// After the predictor.
-    #[default]
-    Predictor,
-    /// After the full step.
-    FullStep,
+words! {
+    /// Where in the step contact is looked at.
+    pub enum Variant {
+        /// After the predictor: loses a little energy.
+        Predictor = "predictor",
+        /// After the full step: gains a little.
+        FullStep = "full-step",
+    }
 }
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    pub variant: Variant,
-    /// Edges touch edges.
-    pub edge_edge: bool,
-    pub projection: Projection,
-    /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.
-    pub sweeps: u32,
-    /// Give back the angular momentum that projections take.
-    pub spin_correction: bool,
-    /// Give back the energy that projections take or add.
-    pub energy_correction: bool,
-    /// Look for crossings on the way of every step; unset: where bodies move so far that they could pass through each
-    /// other.
-    pub swept: Option<bool>,
-    /// End every step certified free of overlaps, whatever it takes.
-    pub guard: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            variant: Variant::Predictor,
-            edge_edge: true,
-            projection: Projection::Mass,
-            sweeps: 10,
-            spin_correction: false,
-            energy_correction: false,
-            swept: None,
-            guard: false,
-        }
+section! {
+    /// Switches of method "dcr".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "dcr" {
+        /// Where in the step contact is looked at.
+        variant: Variant;
+        /// Edges touch edges.
+        edge_edge: bool = true;
+        /// Who moves when an overlap is undone.
+        projection: Projection;
+        /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.
+        sweeps: u32 as Count = 10;
+        /// Look for crossings on the way of every step; unless given, where bodies move so far that they could pass through
+        /// each other.
+        swept: Option<bool>;
+        /// Give back the energy that projections take or add.
+        energy_correction: bool;
+        /// Give back the angular momentum that projections take.
+        spin_correction ("angular_momentum_correction"): bool;
+    } with {
+        /// End every step certified free of overlaps, whatever it takes; `guard` of [contact].
+        guard: bool = false;
     }
 }
 

@@ -23,6 +23,7 @@
 use crate::contact::friction::scale_to_cone;
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::math::{Mat3, Vec3};
+use carom_declare::words;
 
 /// Share of the free inverse mass below which a pair counts as held: round-off of a projector.
 const HELD: f64 = 1e-12;
@@ -146,14 +147,14 @@ pub fn push(pair: &Pair, j: &Vec3, inv_mass: &[Mat3], v: &mut [Vec3]) {
     }
 }
 
-/// Who moves when an overlap is undone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Projection {
-    /// Everybody by his share of the inverse mass: the least motion, and the centre of mass stays.
-    #[default]
-    Mass,
-    /// The side with positive weights alone: the node, or the first edge, as the paper has it. The centre of mass moves.
-    OneSided,
+words! {
+    /// Who moves when an overlap is undone.
+    pub enum Projection {
+        /// Everybody by his share of the inverse mass: the least motion, and the centre of mass stays.
+        Mass = "mass",
+        /// The side with positive weights alone: the node, or the first edge, as the paper has it. The centre of mass moves.
+        OneSided = "one-sided",
+    }
 }
 
 /// Displacements of the points of a pair that bring its gap to `clearance` [m], in the order of its stencil.

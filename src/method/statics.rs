@@ -28,6 +28,7 @@ use crate::solve::newton::{
     Increment, Leap, Limits, Newton, Outcome, Problem, Residual, Stuck, Trouble, in_halves,
 };
 use crate::solve::sparse::{FactorError, Shape};
+use carom_declare::{Count, section};
 use nalgebra::SMatrix;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,22 +42,18 @@ const DIFFERENCE: f64 = 1e-6;
 /// Share of a rigid motion that supports must hold.
 const HELD: f64 = 1e-8;
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Load steps from the start to the end.
-    pub steps: u32,
-    /// Iterations of a load step at most; then it is halved.
-    pub iterations: u32,
-    /// How often a load step may be halved.
-    pub halvings: u32,
-    /// Loads without a table grow in proportion to time; else they act in full from the first step on.
-    pub ramp: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { steps: 10, iterations: 25, halvings: 8, ramp: true }
+section! {
+    /// Switches of method "static".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "static" {
+        /// Load steps from the start to the end.
+        steps: u32 as Count = 10;
+        /// Iterations of a load step at most; then it is halved.
+        iterations: u32 as Count = 25;
+        /// How often a load step may be halved.
+        halvings: u32 = 8;
+        /// Loads without a table grow in proportion to time; else they act in full from the first step on.
+        ramp: bool = true;
     }
 }
 

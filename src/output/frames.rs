@@ -20,7 +20,7 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
-use crate::run::{Look, Observer, ObserverError, Times};
+use crate::run::{Look, Observer, ObserverError, Times, WriteError};
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -74,12 +74,12 @@ impl Frames {
     }
 
     /// Begins a new series in `folder`; `count` intervals up to `end`.
-    pub fn create(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, ObserverError> {
+    pub fn create(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, WriteError> {
         Ok(Self::new(Series::create(folder).map_err(|e| series_error(folder, e))?, model, end, count))
     }
 
     /// Continues a series; [`Observer::restore`] then cuts it back to the checkpoint.
-    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, ObserverError> {
+    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, WriteError> {
         Ok(Self::new(Series::open(folder).map_err(|e| series_error(folder, e))?, model, end, count))
     }
 
@@ -277,8 +277,8 @@ impl Observer for Frames {
             cell_fields: &cell_fields,
         };
         write_vtu(&path, &frame).map_err(|error| match error {
-            VtuError::Write { path, source } => ObserverError { path, source },
-            other => ObserverError { path: path.clone(), source: io::Error::other(other) },
+            VtuError::Write { path, source } => WriteError { path, source },
+            other => WriteError { path: path.clone(), source: io::Error::other(other) },
         })?;
         self.series.push(look.state.time).map_err(|e| series_error(&path, e))?;
         self.times.seen(look.state.time, look.ledger.dt);
@@ -314,9 +314,9 @@ impl Observer for Frames {
     }
 }
 
-fn series_error(at: &Path, error: PvdError) -> ObserverError {
+fn series_error(at: &Path, error: PvdError) -> WriteError {
     match error {
-        PvdError::Write { path, source } | PvdError::Read { path, source } => ObserverError { path, source },
-        other => ObserverError { path: PathBuf::from(at), source: io::Error::other(other) },
+        PvdError::Write { path, source } | PvdError::Read { path, source } => WriteError { path, source },
+        other => WriteError { path: PathBuf::from(at), source: io::Error::other(other) },
     }
 }

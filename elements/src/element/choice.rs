@@ -2,7 +2,8 @@
 
 use super::bar2::Bar2;
 use super::hex8::{Hex8, Hex8OnePoint};
-use super::nodal::{Nodal, STABILISATION, softened};
+pub use super::nodal::softened;
+use super::nodal::{Nodal, STABILISATION};
 use super::quad4::Quad4;
 use super::solid::{Solid, SolidOptions};
 use super::tet4::Tet4;
@@ -13,39 +14,28 @@ use crate::material::{
     StVenantKirchhoff, Uniaxial,
 };
 use crate::mesh::CellKind;
-use schemars::JsonSchema;
-use serde::Serialize;
+use carom_declare::words;
 
-/// Integration points of solids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Integration {
-    /// 2×2×2 points in a hexahedron, one in a tetrahedron.
-    #[default]
-    Full,
-    /// One in a hexahedron, with hourglass control.
-    OnePoint,
-    /// At nodes, with the mean gradient of the cells around, stabilised.
-    Nodal,
+words! {
+    /// Integration points of solids.
+    pub enum Integration {
+        /// 2×2×2 points in a hexahedron, one in a tetrahedron.
+        Full = "full",
+        /// One in a hexahedron, with hourglass control.
+        OnePoint = "one-point",
+        /// At nodes (tet4, hex8), with the mean gradient of the cells around, stabilised; tets do not lock.
+        Nodal = "nodal",
+    }
 }
 
-impl Integration {
-    pub const ALL: [&'static str; 3] = ["full", "one-point", "nodal"];
-}
-
-/// What happens across a plane body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Plane {
-    /// It cannot get thicker.
-    #[default]
-    Strain,
-    /// It is free to.
-    Stress,
-}
-
-impl Plane {
-    pub const ALL: [&'static str; 2] = ["strain", "stress"];
+words! {
+    /// What happens across a plane body.
+    pub enum Plane {
+        /// It cannot get thicker.
+        Strain = "strain",
+        /// It is free to.
+        Stress = "stress",
+    }
 }
 
 /// What a block is, beside its law.
@@ -111,7 +101,9 @@ fn soft_bulk(law: &impl Material) -> f64 {
     lambda + 2.0 / 3.0 * mu
 }
 
-fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
+/// The maker of a block of `kind` with any law; `soft` is the same law made softer, which holds the cells of nodal integration
+/// together ([`softened`]).
+pub fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
     match (kind.cell, kind.plane, kind.integration) {
         (CellKind::Bar2, _, _) => solid::<Bar2, _>(kind, Uniaxial(law)),
         (CellKind::Tri3, Plane::Strain, _) => solid::<Tri3, _>(kind, law),

@@ -263,7 +263,9 @@ impl Group {
         let scratch = &work.scratch;
         let run = |task: &Task, slots: &mut [Vec3], pass: &mut Pass, old: &[f64], new: &mut [f64]| {
             let thread = rayon::current_thread_index().map_or(0, |i| i + 1);
-            let mut scratch = scratch[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // a pool may be larger than the one we were made in
+            let mut scratch =
+                scratch[thread % scratch.len()].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (patches, patch) = (&patches[task.patches as usize], task.patch as usize);
             let numbers = patches.range(patch).len() * task.memory as usize;
             let state = PointState { old: &old[..numbers], new: &mut new[..numbers] };

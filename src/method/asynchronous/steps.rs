@@ -15,19 +15,20 @@ use crate::element::{Block, Positions};
 use crate::math::Vec3;
 use crate::mesh::Cells;
 use crate::model::Model;
+use carom_declare::words;
 use nalgebra::DMatrix;
 use std::collections::HashMap;
 
-/// How the steps of elements fit each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Steps {
-    /// Powers of two times the smallest.
-    #[default]
-    Classes,
-    /// Each element its own.
-    Free,
-    /// The smallest for all.
-    Synchronous,
+words! {
+    /// How the steps of elements fit each other.
+    pub enum Steps {
+        /// Powers of two times the smallest.
+        Classes = "classes",
+        /// Each element its own; they may resonate, and `safety` is 0.25 unless given.
+        Free = "free",
+        /// The smallest for all.
+        Synchronous = "synchronous",
+    }
 }
 
 /// So many different shapes of elements are measured exactly; the others by the bound of the block, a few per cent

@@ -20,6 +20,7 @@ use super::groups::Groups;
 use super::instant::Motions;
 use crate::math::Vec3;
 use crate::model::{Model, State};
+use carom_declare::words;
 
 /// What a look at all potentials at one time found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -182,14 +183,15 @@ pub struct When {
     pub clock: Clock,
 }
 
-/// When in the interval it stands for a kick happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
-    /// In its middle: equal steps are leapfrog.
-    #[default]
-    Centred,
-    /// At its start, as the paper prints it: equal steps are symplectic Euler.
-    Paper,
+words! {
+    /// When in the interval it stands for a kick happens.
+    pub enum Phase {
+        /// In its middle: equal steps are leapfrog.
+        Centred = "centred",
+        /// At its start, as the paper prints it: equal steps are symplectic Euler, and velocities at contacts are wrong by the
+        /// order of the step.
+        Paper = "start",
+    }
 }
 
 /// A copy in which every node stands at one time.

@@ -144,7 +144,7 @@ impl Equations<'_> {
             d.mu.push(contact.mu);
             d.r.extend((q * contact.force).iter());
         }
-        let contact = &self.options.contact;
+        let contact = &self.options.contact();
         let scale = self.touches.speed.max(contact.speed);
         let limits = Limits {
             tolerance: 1.0,

@@ -18,6 +18,7 @@
 
 mod bar;
 mod boxes;
+mod cell;
 mod cylinder;
 mod disc;
 mod grading;

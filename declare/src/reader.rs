@@ -1,10 +1,10 @@
-//! Reads typed values from a [`Tree`](super::tree::Tree), table by table.
+//! Reads typed values from a [`Tree`](crate::Tree), table by table.
 //!
 //! A reader never stops at a mistake: it notes the problem, answers `None`, and goes on, so that all problems of a
 //! deck are told at once. A table's keys are those that were asked for; what is left over is unknown.
 
-use super::problem::{Problems, list, suggest};
-use super::tree::{Entry, Node, Place, Value};
+use crate::problem::{Problems, list, suggest};
+use crate::tree::{Entry, Node, Place, Value};
 
 /// One value with its name in sentences, such as `young` of material `steel`.
 #[derive(Clone)]
@@ -21,7 +21,8 @@ impl<'a> Item<'a> {
         None
     }
 
-    fn wrong_kind<T>(&self, wanted: &str) -> Option<T> {
+    /// It is something else than it must be.
+    pub fn wrong_kind<T>(&self, wanted: &str) -> Option<T> {
         self.refuse(format!("is {}", self.node.value.kind()), format!("it must be {wanted}"))
     }
 
@@ -36,7 +37,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    fn number_that(self, holds: impl Fn(f64) -> bool, wanted: &str) -> Option<f64> {
+    /// A number that `holds`, or it is told what is `wanted`.
+    pub fn number_that(self, holds: impl Fn(f64) -> bool, wanted: &str) -> Option<f64> {
         let x = self.clone().number()?;
         if holds(x) { Some(x) } else { self.refuse(format!("is {x}"), format!("it must be {wanted}")) }
     }
@@ -47,12 +49,6 @@ impl<'a> Item<'a> {
 
     pub fn not_negative(self) -> Option<f64> {
         self.number_that(|x| x >= 0.0, "zero or positive")
-    }
-
-    /// Poisson's ratio of a stable material that is not incompressible.
-    pub fn poisson(self) -> Option<f64> {
-        let wanted = "above -1 and below 0.5; nearly incompressible is 0.49";
-        self.number_that(|x| x > -1.0 && x < 0.5, wanted)
     }
 
     /// A whole number from `least` to the largest id.
@@ -134,17 +130,9 @@ impl<'a> Item<'a> {
         self.clone().list(read)?.try_into().ok()
     }
 
-    /// Three finite numbers.
-    pub fn vector(self) -> Option<[f64; 3]> {
-        if !matches!(self.node.value, Value::Array(_)) {
-            return self.wrong_kind("three numbers, as in [1, 0, 0]");
-        }
-        self.array(Item::number)
-    }
-
     /// Three numbers that are not all zero.
     pub fn direction(self) -> Option<[f64; 3]> {
-        let v = self.clone().vector()?;
+        let v = <[f64; 3] as crate::Kind>::read(self.clone())?;
         if v == [0.0; 3] { self.refuse("has no direction", "it must not be zero") } else { Some(v) }
     }
 
@@ -167,25 +155,16 @@ impl<'a> Item<'a> {
     }
 
     /// The reader of a table.
-    pub fn table(self, kind: &'static str) -> Option<Reader<'a>> {
+    pub fn table(self) -> Option<Reader<'a>> {
         let Value::Table(entries) = &self.node.value else { return self.wrong_kind("a table") };
         let (place, name) = (self.node.place.clone(), self.name);
-        Some(Reader {
-            kind,
-            name,
-            entries,
-            place,
-            known: Vec::new(),
-            ignored: Vec::new(),
-            problems: self.problems,
-        })
+        let (known, ignored) = (Vec::new(), Vec::new());
+        Some(Reader { name, entries, place, known, ignored, problems: self.problems })
     }
 }
 
 /// Reads one table.
 pub struct Reader<'a> {
-    /// What kind of table it is, for the comparison with the schema.
-    kind: &'static str,
     /// What it is called in sentences.
     pub name: String,
     entries: &'a [Entry],
@@ -202,11 +181,33 @@ impl<'a> Reader<'a> {
         self.ignored.push(key);
     }
 
+    /// `key` has got another name, and answers with it.
+    pub fn renamed(&mut self, key: &'static str, now: &str) {
+        if let Some(place) = self.key_place(key) {
+            let message = format!("{} has no key `{key}` any more", self.name);
+            self.problems.add(place, message, format!("it is called `{now}` now"));
+            self.ignore(key);
+        }
+    }
+
     /// What `key` holds, if it is there.
     pub fn get(&mut self, key: &'static str) -> Option<Item<'a>> {
+        if self.ignored.contains(&key) {
+            return None;
+        }
         self.known.push(key);
+        self.item(key)
+    }
+
+    /// What `key` holds, without asking for it.
+    pub fn item(&self, key: &str) -> Option<Item<'a>> {
         let entry = self.entries.iter().find(|e| e.key == key)?;
         Some(Item { node: &entry.node, name: self.name_of(key), problems: self.problems })
+    }
+
+    /// Is `key` there?
+    pub fn has(&self, key: &str) -> bool {
+        self.key_place(key).is_some()
     }
 
     /// Is a table behind `key`?
@@ -235,70 +236,26 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// `None` after a problem, `Some(None)` if the key is not there.
-    pub fn maybe<T>(
+    /// The word behind `key`, one of `known`, that says which keys the table of `owner` has.
+    pub fn tag(
         &mut self,
         key: &'static str,
-        read: impl FnOnce(Item<'a>) -> Option<T>,
-    ) -> Option<Option<T>> {
-        self.get(key).map_or(Some(None), |item| read(item).map(Some))
-    }
-
-    /// `default` if the key is not there.
-    pub fn or<T>(
-        &mut self,
-        key: &'static str,
-        default: T,
-        read: impl FnOnce(Item<'a>) -> Option<T>,
-    ) -> Option<T> {
-        self.get(key).map_or(Some(default), read)
-    }
-
-    /// All entries of a table whose keys are names that the deck gives: letters, digits, `_`, `-`.
-    pub fn named<T>(
-        &mut self,
-        key: &'static str,
-        what: &str,
-        read: impl FnMut(&str, Item<'a>) -> Option<T>,
-    ) -> Vec<(String, Option<T>)> {
-        if let Some(Entry { node: Node { value: Value::Table(entries), .. }, .. }) =
-            self.entries.iter().find(|e| e.key == key)
-        {
-            let simple = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            for entry in entries.iter().filter(|e| e.key.is_empty() || !e.key.chars().all(simple)) {
-                let message = format!("a {what} is called \"{}\"", entry.key);
-                self.problems.add(&entry.key_place, message, "names are letters, digits, `_` and `-`");
-            }
+        example: &str,
+        owner: &str,
+        known: &[&'static str],
+    ) -> Option<&'static str> {
+        let item = self.required(key, example)?;
+        let text = item.clone().text()?;
+        let found = known.iter().copied().find(|k| *k == text);
+        if found.is_none() {
+            let help = suggest(&text, known.iter().copied(), '"');
+            item.problems.add(&item.node.place, format!("{owner} has no {key} called \"{text}\""), help);
         }
-        self.each(key, what, read)
-    }
-
-    /// All entries of a table whose keys are any words: `read` gets each, with `what` before its name.
-    pub fn each<T>(
-        &mut self,
-        key: &'static str,
-        what: &str,
-        mut read: impl FnMut(&str, Item<'a>) -> Option<T>,
-    ) -> Vec<(String, Option<T>)> {
-        let Some(item) = self.get(key) else { return Vec::new() };
-        let Value::Table(entries) = &item.node.value else {
-            let help = format!("write it as [{key}.NAME]");
-            item.refuse::<()>(format!("is {}", item.node.value.kind()), help);
-            return Vec::new();
-        };
-        let mut out = Vec::new();
-        for entry in entries {
-            let name = format!("{what} `{}`", entry.key);
-            let item = Item { node: &entry.node, name, problems: self.problems };
-            out.push((entry.key.clone(), read(&entry.key, item)));
-        }
-        out
+        found
     }
 
     /// Ends the table: keys that nobody asked for are problems.
     pub fn finish(self) {
-        let mut asked = self.problems.asked.borrow_mut();
-        asked.entry(self.kind).or_default().extend(&self.known);
         for entry in self.entries {
             if !self.known.iter().chain(&self.ignored).any(|k| *k == entry.key) {
                 let whose = if self.name.is_empty() { "the deck" } else { &self.name };

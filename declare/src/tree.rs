@@ -3,7 +3,7 @@
 //! Options of the command line are written into the tree before anything is checked; what they brought has the
 //! option as its place.
 
-use super::problem::{At, DeckErrors, Problem};
+use crate::problem::{At, DeckErrors, Problem};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -6,9 +6,9 @@
 //!     |                    ^^^^^^^^^^^ did you mean "neo-hookean"?
 //! ```
 
-use super::tree::{Place, Source};
+use crate::tree::{Place, Source};
+use std::any::Any;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Where a problem is.
@@ -74,18 +74,21 @@ pub struct Problems<'a> {
     source: &'a Source,
     errors: RefCell<Vec<(usize, Problem)>>,
     warnings: RefCell<Vec<Problem>>,
-    /// Keys that were asked for in each kind of table: what the schema has to say.
-    pub(super) asked: RefCell<BTreeMap<&'static str, BTreeSet<&'static str>>>,
+    context: Option<&'a dyn Any>,
 }
 
 impl<'a> Problems<'a> {
     pub fn new(source: &'a Source) -> Self {
-        Problems {
-            source,
-            errors: RefCell::default(),
-            warnings: RefCell::default(),
-            asked: RefCell::default(),
-        }
+        Problems { source, errors: RefCell::default(), warnings: RefCell::default(), context: None }
+    }
+
+    /// Something that kinds may ask for, beyond what is declared.
+    pub fn with_context(self, context: &'a dyn Any) -> Self {
+        Problems { context: Some(context), ..self }
+    }
+
+    pub fn context<T: Any>(&self) -> Option<&'a T> {
+        self.context.and_then(|context| context.downcast_ref())
     }
 
     pub fn add(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
