@@ -15,6 +15,7 @@ pub mod hex8;
 pub mod nodal;
 pub mod patch;
 pub mod quad4;
+pub mod shell;
 pub mod solid;
 pub mod stable_step;
 pub mod tangent;

@@ -41,6 +41,10 @@ pub enum MeshError {
     #[error("{0}")]
     Unfit(Problems),
 
+    /// Triangles that are no surface of a shell.
+    #[error("{0}")]
+    Surface(super::subdivision::SurfaceProblem),
+
     /// A mesh file that cannot be opened.
     #[error("mesh file {} cannot be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: std::io::Error },

@@ -20,6 +20,7 @@ pub mod gmsh;
 pub mod place;
 pub mod shape;
 pub mod shape_functions;
+pub mod subdivision;
 pub mod surface;
 
 mod convert;
