@@ -1,11 +1,12 @@
 //! From a checked deck to a [`Case`].
 
-use super::check::{Made, Prepared};
 use super::body::About;
+use super::check::{Made, Prepared};
 use super::method::{self, Ready};
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
-use crate::element::choice::{Kind, maker};
+use crate::element::choice::{Kind, maker, shell_maker};
+use crate::element::shell::ShellOptions;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{Options as Asynchronous, Steps};
@@ -39,7 +40,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
     // bodies as the model counts them: obstacles after all others
     let mut deformable = Vec::new();
     for ((name, body), made) in spec.body.iter().zip(made) {
-        let (body, Prepared { mesh, laws, held: held_here }) = match (body, made) {
+        let (body, Prepared { mesh, laws, held: held_here, surface }) = match (body, made) {
             (AnyBody::Deformable(body), Made::Deformable(prepared)) => (body, prepared),
             (AnyBody::Rigid(obstacle), Made::Rigid(mesh)) => {
                 rigid.push((name, obstacle, mesh));
@@ -49,7 +50,8 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         };
         deformable.push((name, body));
         held.push(held_here);
-        let section = body.area.or(body.thickness).unwrap_or(1.0);
+        let thickness = body.thickness.unwrap_or(1.0);
+        let section = if surface.is_some() { 1.0 } else { body.area.unwrap_or(thickness) };
         let dimension = mesh.dimension();
         let block = |(cells, law): (&crate::mesh::Cells, &Law)| {
             let kind = Kind {
@@ -61,7 +63,12 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
             };
             maker(kind, law)
         };
-        let blocks = mesh.cells.iter().zip(&laws).map(block).collect();
+        let blocks = match surface {
+            Some(surface) => {
+                vec![shell_maker(&laws[0], ShellOptions { thickness, points: body.points }, surface)]
+            }
+            None => mesh.cells.iter().zip(&laws).map(block).collect(),
+        };
         let index = builder.body(BodySpec {
             name: name.to_owned(),
             mesh,
@@ -95,10 +102,10 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         }
     };
     let rule = step_rule(spec, &model, tree, problems)?;
-    let probes = spec
-        .probe
-        .iter()
-        .map(|(name, probe)| RunProbe { name: name.to_owned(), target: target(probe, &model, &held, &names) });
+    let probes = spec.probe.iter().map(|(name, probe)| RunProbe {
+        name: name.to_owned(),
+        target: target(probe, &model, &held, &names),
+    });
     let (state, probes) = (initial(&deformable, &model), probes.collect());
     let surfaces = match method::touches(spec) || spec.method != MethodName::Verlet {
         true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),

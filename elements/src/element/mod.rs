@@ -28,6 +28,7 @@ use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, Sym};
 use crate::mesh::CellKind;
+use crate::mesh::subdivision::Subdivision;
 use patch::{Patches, Scratch};
 
 /// A block's maker: from global connectivity and all reference positions.
@@ -178,6 +179,10 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
+    /// The smooth surface that nodes control, and its first node; none where nodes are points of the body themselves.
+    fn surface(&self) -> Option<(&Subdivision, usize)> {
+        None
+    }
     /// Mass per reference volume [kg/m³].
     fn density(&self) -> f64;
     /// Bytes held.

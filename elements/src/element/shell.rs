@@ -393,7 +393,7 @@ fn displacement(records: &[Record], turns: &[Mat3], local: u16) -> [f64; 3] {
 
 impl<M: Material> Block for Shell<M> {
     fn kind(&self) -> CellKind {
-        CellKind::Tri3
+        CellKind::Shell3
     }
     fn len(&self) -> usize {
         self.start.len() - 1
@@ -566,6 +566,10 @@ impl<M: Material> Block for Shell<M> {
                 visit(PointStress { cauchy, von_mises: von_mises(&cauchy), volume });
             }
         });
+    }
+
+    fn surface(&self) -> Option<(&Subdivision, usize)> {
+        Some((&self.surface, self.first as usize))
     }
 
     fn density(&self) -> f64 {

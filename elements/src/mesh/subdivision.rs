@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 pub use ghosts::Mirror;
-pub use refine::{fit, refine};
+pub use refine::{fit, refine, shell};
 
 /// A node, or its image, with a weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -169,6 +169,16 @@ impl Subdivision {
         &self.triangles[..self.elements]
     }
 
+    /// Edges of elements that no other element shares, in their sense.
+    pub fn rim(&self) -> Vec<[u32; 2]> {
+        let own: std::collections::HashSet<(u32, u32)> =
+            self.elements().iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]).collect();
+        let mut rim: Vec<[u32; 2]> =
+            own.iter().filter(|(a, b)| !own.contains(&(*b, *a))).map(|&(a, b)| [a, b]).collect();
+        rim.sort_unstable();
+        rim
+    }
+
     /// How the vertices around stand outside of the boundary: the terms of a vertex.
     fn terms(&self, vertex: u32) -> Vec<Term> {
         match (vertex as usize).checked_sub(self.nodes) {
@@ -302,6 +312,11 @@ impl Subdivision {
     pub fn reflect(&self, x: &Vec3, image: u8) -> Vec3 {
         let chosen = self.mirrors.iter().enumerate().filter(|(bit, _)| image >> bit & 1 == 1);
         chosen.fold(*x, |x, (_, m)| x - 2.0 * (x - m.point).dot(&m.normal) * m.normal)
+    }
+
+    /// A vector on the surface, such as a displacement, from its terms.
+    pub fn vector(&self, terms: &[Term], field: &[Vec3]) -> Vec3 {
+        terms.iter().map(|t| t.weight * (self.turn(t.image) * field[t.node as usize])).sum()
     }
 
     /// A point of the surface from its terms.

@@ -8,17 +8,18 @@ use crate::element::patch::Patches;
 use crate::material::{Material, PlaneStress};
 use crate::math::Vec3;
 use crate::mesh::subdivision::{Known, Patch, Subdivision, box_spline};
+use carom_declare::words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Integration points of a triangle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Points {
-    /// Its centre.
-    #[default]
-    One,
-    /// Half way between the centre and each corner.
-    Three,
+words! {
+    /// Integration points of a shell's triangle.
+    pub enum Points {
+        /// Its centre: slightly soft, and the quickest.
+        One = "one",
+        /// Half way between the centre and each corner: slightly stiff.
+        Three = "three",
+    }
 }
 
 impl Points {

@@ -26,7 +26,7 @@ mod cell;
 mod cylinder;
 mod disc;
 mod grading;
-pub(super) mod limits;
+pub(crate) mod limits;
 mod rectangle;
 mod ring;
 mod round;

@@ -7,27 +7,31 @@
 use super::limits;
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, subdivision};
+use carom_declare::{Count, Positive, section, words};
 use std::collections::HashMap;
 use std::f64::consts::TAU;
 
-/// What a round shell grows from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Base {
-    /// Eight triangles, six irregular vertices of valence four.
-    #[default]
-    Octahedron,
-    /// Two hexagonal pyramids, twelve triangles: the poles are regular, six vertices around have valence four.
-    Bipyramid,
+words! {
+    /// What a hollow sphere grows from.
+    pub enum Base {
+        /// Eight triangles; six vertices are irregular, of valence four.
+        Octahedron = "octahedron",
+        /// Two hexagonal pyramids, twelve triangles: the poles are regular, six vertices around have valence four.
+        Bipyramid = "bipyramid",
+    }
 }
 
-/// A hollow sphere, centred at the origin: 8·4ⁿ or 12·4ⁿ triangles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HollowSphere {
-    /// Radius [m].
-    pub radius: f64,
-    pub base: Base,
-    /// How often the base is refined.
-    pub refinements: u32,
+section! {
+    /// A hollow sphere about its centre, for shells: 8·4ⁿ or 12·4ⁿ triangles.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct HollowSphere: "hollow-sphere" {
+        /// Radius [m].
+        radius: f64 as Positive => "1.0";
+        /// What it grows from.
+        base: Base;
+        /// How often that is refined, and blown up to the sphere again.
+        refinements: u32 => "4";
+    }
 }
 
 /// More would not fit any memory: 12·4¹⁴ triangles.
@@ -39,7 +43,7 @@ impl HollowSphere {
         if self.refinements > MOST_REFINEMENTS {
             return limits::refuse(
                 "sphere",
-                "refine",
+                "refinements",
                 self.refinements,
                 format!("at most {MOST_REFINEMENTS}"),
             );
@@ -66,12 +70,15 @@ impl HollowSphere {
     }
 }
 
-/// A round sheet in the x–y plane in hexagonal rings, centred at the origin: 6 n² triangles, side set `rim`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RoundSheet {
-    /// Radius [m].
-    pub radius: f64,
-    pub rings: u32,
+section! {
+    /// A round sheet in the x-y plane about its centre in hexagonal rings, for shells: 6 n² triangles. Set: rim.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RoundSheet: "round-sheet" {
+        /// Radius [m].
+        radius: f64 as Positive => "1.0";
+        /// Rings from the centre to the rim.
+        rings: u32 as Count => "12";
+    }
 }
 
 impl RoundSheet {
@@ -111,15 +118,19 @@ impl RoundSheet {
     }
 }
 
-/// A thin tube around the z axis, open at its ends `zmin` and `zmax`, centred at the origin: 2 n m triangles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tube {
-    /// Radius [m].
-    pub radius: f64,
-    /// [m]
-    pub length: f64,
-    pub around: u32,
-    pub along: u32,
+section! {
+    /// A tube about its centre along z, open at both ends, for shells: two triangles for each cell. Sets: zmin, zmax.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Tube: "tube" {
+        /// Radius [m].
+        radius: f64 as Positive => "1.0";
+        /// Length [m].
+        length: f64 as Positive => "2.0";
+        /// Cells around, at least 3.
+        around: u32 as Count => "32";
+        /// Cells along its axis.
+        along: u32 as Count => "16";
+    }
 }
 
 impl Tube {
@@ -163,12 +174,15 @@ impl Tube {
     }
 }
 
-/// The six faces of a box, its lower corner at the origin, each square cut along one diagonal.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HollowBox {
-    /// [m]
-    pub size: [f64; 3],
-    pub cells: [u32; 3],
+section! {
+    /// The six faces of a box from its lower corner, for shells: each rectangle is cut along one diagonal.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct HollowBox: "hollow-box" {
+        /// Edge lengths [m].
+        size: [f64; 3] as [Positive; 3] => "[1.0, 1.0, 1.0]";
+        /// Rectangles per axis.
+        cells: [u32; 3] as [Count; 3] => "[4, 4, 4]";
+    }
 }
 
 impl HollowBox {

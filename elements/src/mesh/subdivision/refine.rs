@@ -2,7 +2,8 @@
 
 use super::{Outside, Subdivision, SurfaceProblem, Term, add_term, patch};
 use crate::math::Vec3;
-use crate::mesh::{CellKind, Cells, Mesh, Side};
+use crate::mesh::shape::limits;
+use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side};
 use std::collections::BTreeMap;
 
 /// Relaxation of the iteration in [`fit`]: the eigenvalues of limit masks lie between ¼ and 1 on a regular mesh.
@@ -82,4 +83,51 @@ pub fn fit(surface: &Subdivision, positions: &mut [Vec3]) -> f64 {
         positions.iter_mut().zip(&miss).for_each(|(x, d)| *x += RELAXATION * d);
     }
     error
+}
+
+/// A mesh of plane triangles (quadrilaterals are cut in two) made one of shells: refined `times`, with control points moved so that
+/// the surface goes through them if it is to `fit`. Sides of plane cells are lines: their sets stay as sets of nodes, `rim` has
+/// the boundary and `clamp` the row of nodes next to it as well. Whatever is named `surface` are the triangles themselves.
+pub fn shell(mesh: &Mesh, times: u32, fitted: bool) -> Result<(Mesh, Subdivision), MeshError> {
+    let mut mesh = mesh.clone();
+    for cells in &mut mesh.cells {
+        match cells.kind {
+            CellKind::Tri3 => {}
+            CellKind::Quad4 => {
+                let halves = cells.nodes.chunks_exact(4).flat_map(|q| [q[0], q[1], q[2], q[0], q[2], q[3]]);
+                *cells = Cells { kind: CellKind::Tri3, nodes: halves.collect() };
+            }
+            kind => return Err(MeshError::NoSheet { kind: kind.name() }),
+        }
+    }
+    mesh.side_sets.clear();
+    mesh.cell_sets.clear();
+    let nodes = triangles(&mesh).into_iter().flatten().collect();
+    mesh.cells = vec![Cells { kind: CellKind::Tri3, nodes }];
+    for _ in 0..times {
+        limits::ids("refine", 2.0 * mesh.nodes.len() as f64, 4.0 * mesh.cells[0].len() as f64)?;
+        mesh = refine(&mesh).map_err(MeshError::Surface)?;
+    }
+    let surface =
+        Subdivision::new(&triangles(&mesh), &mesh.nodes, &Outside::default()).map_err(MeshError::Surface)?;
+    if fitted {
+        let error = fit(&surface, &mut mesh.nodes);
+        // also where it is no number
+        if !(error < 1e-9) {
+            return Err(MeshError::NoFit { error });
+        }
+    }
+    mesh.cells[0].kind = CellKind::Shell3;
+    let all = (0..mesh.cells[0].len() as u32).map(|cell| Side { cells: 0, cell, side: 0 });
+    mesh.name_sides("surface", all.collect());
+    let mut rim: Vec<u32> = surface.rim().into_iter().flatten().collect();
+    rim.sort_unstable();
+    rim.dedup();
+    if !rim.is_empty() {
+        let near = |t: &&[u32; 3]| t.iter().any(|n| rim.binary_search(n).is_ok());
+        let clamp = surface.elements().iter().filter(near).flatten().copied().collect();
+        mesh.name_nodes("clamp", clamp);
+        mesh.name_nodes("rim", rim);
+    }
+    Ok((mesh, surface))
 }
