@@ -91,3 +91,44 @@ impl Checker<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::deck::{Input, load};
+    use std::path::Path;
+
+    fn told(text: &str) -> Result<f64, String> {
+        let input = Input { name: "deck", text, folder: Path::new("."), options: &[] };
+        load(&input).map(|l| l.case.model.mass.iter().sum()).map_err(|e| e.to_string())
+    }
+
+    fn deck(method: &str, mesh: &str, more: &str) -> String {
+        format!(
+            "method = \"{method}\"\nend = 1e-4\n[body.a]\nelement = \"shell\"\nmesh = {mesh}\n\
+             material = {{ law = \"linear\", young = 1.0, poisson = 0.3, density = 3.0 }}\n{more}\n"
+        )
+    }
+
+    const SPHERE: &str = "{ shape = \"hollow-sphere\", radius = 1, refinements = 4 }";
+    const TUBE: &str = "{ shape = \"tube\", radius = 1, length = 1, around = 16, along = 4 }";
+
+    /// ρ h 4πR²; a fitted surface of 2048 elements has the area to 1e-4.
+    #[test]
+    fn a_fitted_sphere_weighs_what_a_sphere_does() {
+        let mass = told(&deck("verlet", SPHERE, "thickness = 0.01\nfit = true")).unwrap();
+        let exact = 3.0 * 0.01 * 4.0 * std::f64::consts::PI;
+        assert!((mass / exact - 1.0).abs() < 2e-4, "{mass} {exact}");
+    }
+
+    #[test]
+    fn what_shells_cannot_do_is_told() {
+        let refused = |method: &str, mesh: &str, more: &str| told(&deck(method, mesh, more)).unwrap_err();
+        assert!(refused("verlet", SPHERE, "").contains("without a `thickness`"));
+        assert!(refused("asynchronous", SPHERE, "thickness = 0.1").contains("takes none"));
+        let open = refused("dcr", TUBE, "thickness = 0.01\n[contact]");
+        assert!(open.contains("open edges") && open.contains("contact = false"), "{open}");
+        assert!(refused("verlet", SPHERE, "thickness = 0.1\nintegration = \"nodal\"").contains("nodal"));
+        let solid = "{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }";
+        assert!(refused("verlet", solid, "thickness = 0.1").contains("made of triangles"));
+    }
+}
