@@ -200,13 +200,14 @@ fn free_plate_frequencies() {
 }
 
 /// Pinched hemisphere with an 18° hole under large deformation (Sze, Liu & Lo 2004): t = 0.04, P up to 400 for each of four forces in
-/// the whole model. A quarter with two planes of symmetry and independent ghosts at both free edges.
+/// the whole model. A quarter with two planes of symmetry and independent ghosts at both free edges; with 16, 24 and 32 cells along
+/// each side the inward displacement at full load is 3.5, 2.1 and 1.6 % too large (with three points −1.6 and −0.8 % at 24 and 32).
 #[test]
 fn hemisphere_with_a_hole_under_large_deformation() {
-    let n = 24u32;
+    let n = 32u32;
     // rows beyond both edges, so that the fitted surface there is that of the sphere; one of them stays as ghosts. They end below
     // the pole.
-    let more = 5u32;
+    let more = 6u32;
     let step = 72.0 / n as f64;
     let rows = n + 2 * more;
     let mut wide = lattice(n, rows, |a, s| {
