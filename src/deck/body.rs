@@ -5,7 +5,7 @@ use super::material::MaterialRef;
 use super::mesh::MeshSpec;
 use super::obstacle::{self, Obstacle};
 use super::support::Support;
-pub use crate::element::choice::{Integration, Plane};
+pub use crate::element::choice::{Integration, Plane, Points, Sheet};
 use carom_declare::{
     Count, Item, Json, Kind, Named, NotNegative, Positive, Schemas, Tables, TimeTable, Value, Written, json,
     kind, read_section, section,
@@ -25,9 +25,17 @@ section! {
         integration: Integration;
         /// Stiffness against hourglass modes as a share of λ + 2μ, for `integration = "one-point"`.
         hourglass: f64 as NotNegative = 0.1;
+        /// What triangles and quadrilaterals are.
+        element: Sheet;
+        /// Shells: how often every triangle is split into four by Loop's rules.
+        refine: u32;
+        /// Shells: move the control points so that the smooth surface goes through the nodes of the mesh.
+        fit: bool;
+        /// Integration points of a shell's triangle.
+        points: Points;
         /// What happens across a plane body; "strain" unless given.
         plane: Option<Plane>;
-        /// Thickness of a plane body [m]; 1 unless given.
+        /// Thickness of a shell, or of a plane body [m], where it is 1 unless given.
         thickness: Option<f64> as Option<Positive>;
         /// Cross-section of a bar [m²]; 1 unless given.
         area: Option<f64> as Option<Positive>;

@@ -6,6 +6,7 @@ use super::method::{self, Ready};
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
 use crate::element::choice::Kind;
+use crate::element::shell::ShellOptions;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{Options as Asynchronous, Steps};
@@ -41,7 +42,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
     // bodies as the model counts them: obstacles after all others
     let mut deformable = Vec::new();
     for ((name, body), made) in spec.body.iter().zip(made) {
-        let (body, Prepared { mesh, laws, held: held_here }) = match (body, made) {
+        let (body, Prepared { mesh, laws, held: held_here, surface }) = match (body, made) {
             (AnyBody::Deformable(body), Made::Deformable(prepared)) => (body, prepared),
             (AnyBody::Rigid(obstacle), Made::Rigid(mesh)) => {
                 rigid.push((name, obstacle, mesh));
@@ -51,7 +52,8 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
         };
         deformable.push((name, body));
         held.push(held_here);
-        let section = body.area.or(body.thickness).unwrap_or(1.0);
+        let thickness = body.thickness.unwrap_or(1.0);
+        let section = if surface.is_some() { 1.0 } else { body.area.unwrap_or(thickness) };
         let dimension = mesh.dimension();
         let block = |(cells, law): (&crate::mesh::Cells, &AnyLaw)| {
             let kind = Kind {
@@ -63,7 +65,12 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
             };
             law.maker(kind)
         };
-        let blocks = mesh.cells.iter().zip(&laws).map(block).collect();
+        let blocks = match surface {
+            Some(surface) => {
+                vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
+            }
+            None => mesh.cells.iter().zip(&laws).map(block).collect(),
+        };
         let index = builder.body(BodySpec {
             name: name.to_owned(),
             mesh,

@@ -5,10 +5,13 @@
 
 use super::mesh::{self, MeshSpec, Trouble};
 use super::spec::*;
+use crate::element::choice::Sheet;
+use crate::mesh::subdivision::Subdivision;
 use crate::mesh::{CellKind, Mesh, MeshError};
 use carom_declare::problem::{suggest, there_are};
 use carom_declare::{List, Place, Problems, Tree};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A body whose mesh is there and whose words have been looked up.
 pub struct Prepared {
@@ -17,6 +20,8 @@ pub struct Prepared {
     pub laws: Vec<AnyLaw>,
     /// Nodes that the deck holds (not counting components that a bar or plane body does not have).
     pub held: Vec<bool>,
+    /// The smooth surface of shells.
+    pub surface: Option<Arc<Subdivision>>,
 }
 
 /// What stands behind the name of a body.
@@ -47,7 +52,7 @@ pub struct Checker<'a> {
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Checker<'_> {
-    fn place(&self, path: &[&str]) -> Place {
+    pub(super) fn place(&self, path: &[&str]) -> Place {
         self.tree.place(path)
     }
 
@@ -88,6 +93,7 @@ impl Checker<'_> {
                 self.obstacle(name, obstacle, mesh.as_ref(), dimension);
             }
         }
+        self.shells(body, &made, *method, matches!(contact, Some(Some(_))));
         if let Some(method) = *method {
             self.beyond(method, draft_step.as_ref(), body, contact);
         }
@@ -110,7 +116,7 @@ impl Checker<'_> {
     }
 
     /// Is the mesh of a body fit for what it is to be?
-    fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
+    pub(super) fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
         verdict.map_err(|error| self.mesh_trouble(name, error.into())).is_ok()
     }
 
@@ -277,7 +283,7 @@ impl Checker<'_> {
         materials: &[(String, Option<AnyLaw>)],
         used: &mut [bool],
     ) -> Option<Prepared> {
-        let mesh = self.mesh(name, &mut body.mesh).filter(|mesh| self.fit(name, mesh.check()));
+        let mesh = self.mesh(name, &mut body.mesh).and_then(|mesh| self.made_of(name, body, mesh));
         let mut find = |reference: &MaterialRef, path: &[&str]| match reference {
             MaterialRef::Inline(law) => Some(law.clone()),
             MaterialRef::Name(wanted) => match materials.iter().position(|(n, _)| n == wanted) {
@@ -300,14 +306,14 @@ impl Checker<'_> {
         let main = body.material.as_ref().map(|m| find(m, &["body", name, "material"]));
         let groups: Vec<(&str, Option<AnyLaw>)> =
             body.materials.iter().map(|(g, m)| (g, find(m, &["body", name, "materials", g]))).collect();
-        let mut mesh = mesh?;
+        let (mut mesh, surface) = mesh?;
         let laws = self.assign(name, &mut mesh, main, &groups);
         self.kind(name, body, &mesh);
         let held = self.supports(name, body, &mesh);
         for (i, set) in body.contact.sets().iter().enumerate() {
             self.side_set(&mesh, name, set, &["body", name, "contact", &i.to_string()]);
         }
-        Some(Prepared { mesh, laws: laws?, held })
+        Some(Prepared { mesh, laws: laws?, held, surface })
     }
 
     /// The law of each entry of `mesh.cells`, which are split by group where groups have materials of their own.
@@ -369,7 +375,8 @@ impl Checker<'_> {
     /// Keys that only some dimensions and cells have, and vectors with components that others do not.
     fn kind(&self, name: &str, body: &mut Body, mesh: &Mesh) {
         let dimension = mesh.dimension();
-        let what = ["body", "bar", "plane body", "solid"][dimension];
+        let shell = body.element == Sheet::Shell;
+        let what = if shell { "shell" } else { ["body", "bar", "plane body", "solid"][dimension] };
         let refuse = |key: &str, help: &str| {
             let message = format!("body `{name}` is a {what}; it has no `{key}`");
             self.problems.add(&self.place(&["body", name, key]), message, help);
@@ -385,8 +392,11 @@ impl Checker<'_> {
         if dimension != 1 && body.area.is_some() {
             refuse("area", "only bars have one");
         }
-        if dimension != 2 && body.thickness.is_some() {
-            refuse("thickness", "only plane bodies have one");
+        if dimension != 2 && !shell && body.thickness.is_some() {
+            refuse("thickness", "only shells and plane bodies have one");
+        }
+        if shell {
+            self.thickness(name, body.thickness, mesh);
         }
         if dimension != 2 && body.plane.is_some() {
             refuse("plane", "only bodies of triangles or quadrilaterals have one");
@@ -398,7 +408,7 @@ impl Checker<'_> {
             let place = self.place(&["body", name, "integration"]);
             self.problems.add(&place, message, "\"one-point\" is for hex8 only; remove it");
         }
-        if body.integration == Integration::Nodal && dimension != 3 {
+        if body.integration == Integration::Nodal && (dimension != 3 || shell) {
             let cells = mesh.cells.first().map_or("", |c| c.kind.name());
             let message = format!("body `{name}` is made of {cells} cells");
             let place = self.place(&["body", name, "integration"]);
@@ -576,7 +586,7 @@ impl Checker<'_> {
         }
     }
 
-    fn mesh_trouble(&self, name: &str, trouble: Trouble) {
+    pub(super) fn mesh_trouble(&self, name: &str, trouble: Trouble) {
         let here = ["body", name, "mesh"];
         let add = |path: &[&str], message: String, help: String| {
             self.problems.add(&self.place(path), message, help);

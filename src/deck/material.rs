@@ -2,8 +2,10 @@
 
 use crate::element::MakeBlock;
 use crate::element::choice::{self, Kind as BlockKind};
+use crate::element::shell::ShellOptions;
 pub use crate::material::Law;
 use crate::material::Material;
+use crate::mesh::subdivision::Subdivision;
 use carom_declare::{Item, Json, Kind, Reader, Schemas, Section, Value, Written, json};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ pub trait OwnLaw: Material + Section + Clone + Debug {
 pub trait ForeignLaw: Send + Sync + Debug {
     fn name(&self) -> &'static str;
     fn maker(&self, kind: BlockKind) -> Box<MakeBlock<'static>>;
+    fn shell_maker(&self, options: ShellOptions, surface: Arc<Subdivision>) -> Box<MakeBlock<'static>>;
     fn write(&self) -> Vec<(String, Written)>;
 }
 
@@ -30,6 +33,9 @@ impl<L: OwnLaw> ForeignLaw for L {
     }
     fn maker(&self, kind: BlockKind) -> Box<MakeBlock<'static>> {
         choice::with_law(kind, self.clone(), self.softened())
+    }
+    fn shell_maker(&self, options: ShellOptions, surface: Arc<Subdivision>) -> Box<MakeBlock<'static>> {
+        choice::shell(self.clone(), options, surface)
     }
     fn write(&self) -> Vec<(String, Written)> {
         self.write_keys()
@@ -68,6 +74,14 @@ impl AnyLaw {
         match self {
             AnyLaw::Known(law) => choice::maker(kind, law),
             AnyLaw::Own(law) => law.maker(kind),
+        }
+    }
+
+    /// The maker of a block of thin shells with this law.
+    pub fn shell_maker(&self, options: ShellOptions, surface: Arc<Subdivision>) -> Box<MakeBlock<'static>> {
+        match self {
+            AnyLaw::Known(law) => choice::shell_maker(law, options, surface),
+            AnyLaw::Own(law) => law.shell_maker(options, surface),
         }
     }
 }

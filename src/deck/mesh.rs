@@ -119,6 +119,10 @@ shapes! {
     Disc = "disc",
     Cylinder = "cylinder",
     Sphere = "sphere",
+    HollowSphere = "hollow-sphere",
+    HollowBox = "hollow-box",
+    RoundSheet = "round-sheet",
+    Tube = "tube",
 }
 
 /// Where a mesh comes from.

@@ -25,6 +25,7 @@ pub mod output;
 pub mod probe;
 pub mod resolve;
 pub mod schema;
+mod shell;
 pub mod spec;
 pub mod step;
 pub mod support;

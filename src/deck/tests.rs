@@ -56,6 +56,33 @@ material = "a"
 [body.sphere]
 mesh = { shape = "sphere", radius = 1, core_cells = 1, layers = 1 }
 material = { law = "st-venant-kirchhoff", young = 1, poisson = 0, density = 1 }
+[body.hollow-sphere]
+mesh = { shape = "hollow-sphere", radius = 1, base = "bipyramid", refinements = 1 }
+element = "shell"
+thickness = 0.01
+refine = 1
+fit = true
+points = "three"
+material = "a"
+[body.hollow-box]
+mesh = { shape = "hollow-box", size = [1, 1, 1], cells = [2, 2, 2] }
+element = "shell"
+thickness = 0.01
+material = "a"
+[body.round-sheet]
+mesh = { shape = "round-sheet", radius = 1, rings = 2 }
+element = "shell"
+thickness = 0.01
+contact = false
+fix = "rim"
+material = "a"
+[body.tube]
+mesh = { shape = "tube", radius = 1, length = 1, around = 8, along = 4 }
+element = "shell"
+thickness = 0.01
+contact = false
+fix = ["zmin"]
+material = "a"
 [[load]]
 body = "box"
 set = "ymin"

@@ -108,7 +108,9 @@ impl Obstacle {
                     for cell in cells.nodes.chunks_exact(cells.kind.nodes()) {
                         let n = |k: usize| first + cell[k];
                         match cells.kind {
-                            CellKind::Tri3 => facets.push((FacetKind::Triangle, [n(0), n(1), n(2), n(2)])),
+                            CellKind::Tri3 | CellKind::Shell3 => {
+                                facets.push((FacetKind::Triangle, [n(0), n(1), n(2), n(2)]))
+                            }
                             CellKind::Quad4 => facets.push((FacetKind::Quad, [n(0), n(1), n(2), n(3)])),
                             CellKind::Bar2 => facets.push((FacetKind::Segment, [n(0), n(1), n(1), n(1)])),
                             CellKind::Tet4 | CellKind::Hex8 => {}

@@ -5,6 +5,8 @@ use super::hex8::{Hex8, Hex8OnePoint};
 pub use super::nodal::softened;
 use super::nodal::{Nodal, STABILISATION};
 use super::quad4::Quad4;
+pub use super::shell::Points;
+use super::shell::{Shell, ShellOptions};
 use super::solid::{Solid, SolidOptions};
 use super::tet4::Tet4;
 use super::tri3::Tri3;
@@ -14,7 +16,9 @@ use crate::material::{
     StVenantKirchhoff, Uniaxial,
 };
 use crate::mesh::CellKind;
+use crate::mesh::subdivision::Subdivision;
 use carom_declare::words;
+use std::sync::Arc;
 
 words! {
     /// Integration points of solids.
@@ -25,6 +29,16 @@ words! {
         OnePoint = "one-point",
         /// At nodes (tet4, hex8), with the mean gradient of the cells around, stabilised; tets do not lock.
         Nodal = "nodal",
+    }
+}
+
+words! {
+    /// What triangles and quadrilaterals are.
+    pub enum Sheet {
+        /// Plane cells in the x–y plane.
+        Plane = "plane",
+        /// Thin shells in space, on a smooth surface that the triangles control.
+        Shell = "shell",
     }
 }
 
@@ -115,6 +129,7 @@ pub fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlo
         (CellKind::Hex8, _, Integration::Nodal) => nodal::<Hex8, _>(law, soft),
         (CellKind::Hex8, _, Integration::Full) => solid::<Hex8, _>(kind, law),
         (CellKind::Hex8, _, Integration::OnePoint) => solid::<Hex8OnePoint, _>(kind, law),
+        (CellKind::Shell3, _, _) => unreachable!("shells are made by `shell_maker`: they need their surface"),
     }
 }
 
@@ -129,5 +144,42 @@ fn solid<E: Element, M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'
     let options = SolidOptions { section: kind.section, hourglass: kind.hourglass };
     Box::new(move |connectivity, reference| {
         Box::new(Solid::<E, M>::new(law.clone(), connectivity, reference, &options)) as Box<dyn Block>
+    })
+}
+
+/// The maker of a block of thin shells on a surface, whose ids count from the body's first node. Unlike [`maker`] it makes one block of
+/// all triangles of a body.
+pub fn shell_maker(law: &Law, options: ShellOptions, surface: Arc<Subdivision>) -> Box<MakeBlock<'static>> {
+    match *law {
+        Law::Linear { young, poisson, density } => {
+            shell(Linear { lame: Lame::from_young(young, poisson), density }, options, surface)
+        }
+        Law::StVenantKirchhoff { young, poisson, density } => {
+            shell(StVenantKirchhoff { lame: Lame::from_young(young, poisson), density }, options, surface)
+        }
+        Law::NeoHookean { young, poisson, density } => {
+            shell(NeoHookean { lame: Lame::from_young(young, poisson), density }, options, surface)
+        }
+        Law::MooneyRivlin { c1, c2, bulk, density } => {
+            shell(MooneyRivlin { c1, c2, bulk, density }, options, surface)
+        }
+        Law::Ogden { ref mu, ref alpha, bulk, density } => {
+            let terms = mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
+            shell(Ogden { terms, bulk, density }, options, surface)
+        }
+        Law::BlatzKo { shear, density } => shell(BlatzKo { shear, density }, options, surface),
+    }
+}
+
+/// The maker of a block of thin shells with any law.
+pub fn shell<M: Material + Clone>(
+    law: M,
+    options: ShellOptions,
+    surface: Arc<Subdivision>,
+) -> Box<MakeBlock<'static>> {
+    Box::new(move |connectivity, reference| {
+        // the surface knows its first triangle by the body's own ids
+        let first = connectivity[0] - surface.elements()[0][0];
+        Box::new(Shell::new(law.clone(), &options, surface.clone(), first, reference)) as Box<dyn Block>
     })
 }

@@ -16,6 +16,7 @@ pub mod hex8;
 pub mod nodal;
 pub mod patch;
 pub mod quad4;
+pub mod shell;
 pub mod solid;
 pub mod stable_step;
 pub mod tangent;
@@ -28,6 +29,7 @@ use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, Sym};
 use crate::mesh::CellKind;
+use crate::mesh::subdivision::Subdivision;
 use patch::{Patches, Scratch};
 
 /// A block's maker: from global connectivity and all reference positions.
@@ -195,6 +197,10 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
+    /// The smooth surface that nodes control, and its first node; none where nodes are points of the body themselves.
+    fn surface(&self) -> Option<(&Subdivision, usize)> {
+        None
+    }
     /// Mass per reference volume [kg/m³].
     fn density(&self) -> f64;
     /// Bytes held.

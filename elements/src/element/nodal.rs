@@ -267,8 +267,8 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     fn patches_of(&self, potentials: &[u32], reference: &[Vec3]) -> Patches {
         let nodes = self.nodes() as u32;
         let split = potentials.partition_point(|&p| p < nodes);
-        let stencil = |i: u32| self.members_of(i as usize).iter().map(|m| m.0);
-        let mut patches = Patches::of_stencils(&potentials[..split], stencil, reference);
+        let stencil = |i: u32| self.members_of(i as usize).iter().map(|m| (m.0, 0));
+        let mut patches = Patches::of_stencils(&potentials[..split], stencil, |_| 0, reference);
         let cells: Vec<u32> = potentials[split..].iter().map(|p| p - nodes).collect();
         patches.append(&self.cells.patches_of(&cells, reference), nodes);
         patches

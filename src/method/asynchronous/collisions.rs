@@ -482,7 +482,9 @@ fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64)
     let w = weights;
     match kind {
         CellKind::Bar2 => Pair::node_element(0, 0, [1, 2], [w[0], w[1]], normal, depth),
-        CellKind::Tri3 => Pair::node_element(0, 0, [1, 2, 3], [w[0], w[1], w[2]], normal, depth),
+        CellKind::Tri3 | CellKind::Shell3 => {
+            Pair::node_element(0, 0, [1, 2, 3], [w[0], w[1], w[2]], normal, depth)
+        }
         CellKind::Quad4 | CellKind::Tet4 => {
             Pair::node_element(0, 0, [1, 2, 3, 4], [w[0], w[1], w[2], w[3]], normal, depth)
         }

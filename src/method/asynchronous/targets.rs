@@ -265,7 +265,7 @@ fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3,
     let corners = kind.sides()[side];
     let corner = |k: usize| x[corners[k] as usize];
     match kind {
-        CellKind::Tri3 | CellKind::Tet4 => {
+        CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3 => {
             // flat: any point of it does; behind it is the node it does not have
             let opposite = (0..kind.nodes()).find(|k| !corners.contains(&(*k as u8))).unwrap_or(0);
             let n = match kind {
