@@ -79,7 +79,7 @@ pub struct Report {
     /// Work of normal forces `F_n·Δφ` and of friction `Σ p·s` [J].
     pub normal_work: f64,
     pub friction_work: f64,
-    /// Largest `|p| / μN̂`, and the least `p·s` over the largest.
+    /// Largest `|p| / μN̂`, and the least `p·s` [J].
     pub cone: f64,
     pub least_dissipation: f64,
 }
@@ -320,7 +320,7 @@ impl Nonsmooth {
             self.received[k] += kick.impulse;
         }
         let (program, at) = (&self.program, &self.at);
-        let (mut contacts, mut least, mut most) = (0, f64::INFINITY, 0.0f64);
+        let mut contacts = 0;
         for (i, c) in program.work.iter().enumerate().filter(|(i, _)| program.lambda[*i] > 0.0) {
             contacts += 1;
             let (mut on_first, mut on_second, mut moment) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
@@ -349,7 +349,7 @@ impl Nonsmooth {
             ledger.friction += rubbed;
             self.report.normal_work += normal;
             self.report.friction_work += rubbed;
-            (least, most) = (least.min(rubbed), most.max(rubbed));
+            self.report.least_dissipation = self.report.least_dissipation.min(rubbed);
             let bound = program.bound(i, self.options.friction);
             if bound > 0.0 {
                 let p = program.tangential[i].iter().map(|p| p.norm_squared()).sum::<f64>().sqrt();
@@ -371,7 +371,6 @@ impl Nonsmooth {
                 Err(at) => self.between.insert(at, (key, on)),
             }
         }
-        self.report.least_dissipation = if most > 0.0 { least.min(0.0) / most } else { 0.0 };
         (self.report.constraints, self.report.active) = (program.work.len(), contacts);
         ledger.contacts = contacts as u64;
         ledger.collision_kicks += contacts as u64;

@@ -24,6 +24,9 @@ use rayon::prelude::*;
 /// Added to the diagonal of the scaled matrix: it makes redundant constraints solvable and leaves this share of the
 /// penetration of a step.
 pub const SHIFT: f64 = 1e-12;
+/// A correction for the shift is taken up if it is no larger than this share of the solution; where constraints are redundant it
+/// is larger, and means nothing.
+const TRUSTED: f64 = 1e-6;
 /// Round-off of w, as a share of the largest |b| of the island (scaled).
 const ROUND_OFF: f64 = 1e-14;
 /// Multipliers this little below zero count as zero, as a share of the largest: round-off over [`SHIFT`] of redundant ones
@@ -184,7 +187,8 @@ impl Island {
         let known = self.members.iter().any(|&i| guess[i as usize] > 0.0);
         let start = |k: usize| if known { guess[self.members[k] as usize] > 0.0 } else { b[k] < 0.0 };
         let mut active: Vec<bool> = (0..n).map(start).collect();
-        let (mut entries, mut number, mut x) = (Vec::new(), vec![u32::MAX; n], Vec::new());
+        let (mut entries, mut number) = (Vec::new(), vec![u32::MAX; n]);
+        let (mut x, mut rest) = (Vec::new(), Vec::new());
         let mut wrong = Vec::new();
         let (mut least, mut patience) = (n + 1, PATIENCE);
         let mut envelope = Envelope::default();
@@ -211,6 +215,14 @@ impl Island {
             x.extend(set.iter().map(|&k| -b[k]));
             envelope.factor(set.len(), &entries);
             envelope.solve(&mut x);
+            // what the shift has left of −b is solved for once more
+            rest.clear();
+            rest.extend(x.iter().map(|x| SHIFT * x));
+            envelope.solve(&mut rest);
+            let largest_of = |x: &[f64]| x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            if largest_of(&rest) <= TRUSTED * largest_of(&x) {
+                x.iter_mut().zip(&rest).for_each(|(x, r)| *x += r);
+            }
             self.pivots += 1;
             self.multipliers.fill(0.0);
             set.iter().zip(&x).for_each(|(&k, &x)| self.multipliers[k] = x);

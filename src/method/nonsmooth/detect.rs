@@ -176,6 +176,7 @@ impl Admissible {
         let mut found = Found::default();
         let known = work.len();
         self.inside.clear();
+        let mut exits: Vec<Candidate> = Vec::new();
         let records = self.search.vertex_face();
         let body = |r: &VertexFace| self.scene.facets[r.face as usize].body;
         for group in records.chunk_by(|p, q| p.node == q.node) {
@@ -193,12 +194,13 @@ impl Admissible {
                 self.inside.push((deepest.node, body(deepest)));
                 found.depth = found.depth.max(-deepest.gap);
                 match self.exit(model, deepest, &work[..], banned) {
-                    Some(c) => work.push(c),
+                    Some(c) => exits.push(c),
                     None if -deepest.gap > ACCEPTED * size => found.left += 1,
                     None => {}
                 }
             }
         }
+        self.keep_cheaper_of_corners(&exits, work);
         self.inside.sort_unstable();
         self.edges(model, work, banned, &mut found);
         if way > THROUGH * self.thinnest && work.len() == known {
@@ -206,6 +208,23 @@ impl Admissible {
         }
         found.new = work.len() - known;
         Ok(found)
+    }
+
+    /// Two corners in each other are parted by one of their two facets: of constraints whose nodes are corners of each other's
+    /// facets the cheaper one counts.
+    fn keep_cheaper_of_corners(&self, exits: &[Candidate], work: &mut Vec<Constraint>) {
+        let is_corner = |p: &Candidate, q: &Candidate| {
+            let facet = &self.scene.facets[q.constraint.key.2 as usize];
+            facet.corners().contains(&p.constraint.key.1)
+        };
+        for (i, p) in exits.iter().enumerate() {
+            let beaten = |(j, q): (usize, &Candidate)| {
+                is_corner(p, q) && is_corner(q, p) && (q.cost < p.cost || q.cost == p.cost && j < i)
+            };
+            if !exits.iter().enumerate().any(beaten) {
+                work.push(p.constraint);
+            }
+        }
     }
 
     /// Local size of a facet [m]; of a plane, that of the finest body.
@@ -267,7 +286,7 @@ impl Admissible {
     }
 
     /// Through which facet a node leaves the body of `record`.
-    fn exit(&self, model: &Model, record: &VertexFace, work: &[Constraint], banned: &[Key]) -> Option<Constraint> {
+    fn exit(&self, model: &Model, record: &VertexFace, work: &[Constraint], banned: &[Key]) -> Option<Candidate> {
         let scene = &self.scene;
         let facet = &scene.facets[record.face as usize];
         // facets that share a corner with the nearest one
@@ -302,10 +321,10 @@ impl Admissible {
             };
             let least = candidates.iter().filter(fits).map(|c| c.cost).fold(f64::INFINITY, f64::min);
             if let Some(c) = candidates.iter().filter(fits).find(|c| c.cost <= least * (1.0 + TIE)) {
-                return Some(c.constraint);
+                return Some(*c);
             }
         }
-        candidates.iter().find(|c| c.constraint.key.2 == record.face).map(|c| c.constraint)
+        candidates.into_iter().find(|c| c.constraint.key.2 == record.face)
     }
 
     /// What counts when a constraint is chosen; `None` where it is not violated or cannot be repaired.
@@ -417,6 +436,7 @@ impl Admissible {
 }
 
 /// A constraint that could be chosen.
+#[derive(Clone, Copy, Debug)]
 struct Candidate {
     constraint: Constraint,
     /// How far the foot is beside the features, as a share of them.
