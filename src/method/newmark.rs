@@ -247,8 +247,7 @@ impl Newmark {
 
     /// From here on steps are this long [s]; an automatic rule may take up another with its next measurement.
     pub fn set_step(&mut self, state: &State, dt: f64) {
-        self.dt = dt;
-        self.base = (state.time, state.step);
+        self.control.set_step(state, dt);
     }
 
     /// Undoes the velocities of [`Newmark::predict`].

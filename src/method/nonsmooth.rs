@@ -29,15 +29,16 @@ pub mod detect;
 pub mod program;
 pub mod simplex;
 
-use super::newmark::{EARLY, Newmark, StepRule, Touch as Kick, Touched, UNTOUCHED};
-use super::{Method, Reached, StepError, Watch};
+use super::impulses::Impulses;
+use super::newmark::{Newmark, Touch as Kick, Touched, UNTOUCHED};
+use super::step_control::StepRule;
+use super::{Method, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use detect::{ACCEPTED, Admissible, Key};
 use program::{Friction, Gradient, Program};
 use simplex::Touch;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Switches of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,8 +106,7 @@ pub struct Nonsmooth {
     before: Vec<Vec3>,
     start: Vec<Vec3>,
     short: Short,
-    received: Vec<Vec3>,
-    between: Vec<([u32; 2], Vec3)>,
+    impulses: Impulses,
     pub report: Report,
 }
 
@@ -128,8 +128,7 @@ impl Nonsmooth {
             before: Vec::new(),
             start: vec![Vec3::zeros(); nodes],
             short: Short::default(),
-            received: vec![Vec3::zeros(); nodes],
-            between: Vec::new(),
+            impulses: Impulses::new(nodes),
             report: Report::default(),
         }
     }
@@ -142,34 +141,10 @@ impl Nonsmooth {
     /// Contact force on each node in the last step [N].
     pub fn contact_forces(&self) -> Vec<Vec3> {
         let force = |k: usize| match self.kicks.get(self.slot[k] as usize) {
-            Some(kick) => kick.impulse / self.newmark.dt,
+            Some(kick) => kick.impulse / self.newmark.dt(),
             None => Vec3::zeros(),
         };
         (0..self.slot.len()).map(force).collect()
-    }
-
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        for halved in 0..=self.options.halvings {
-            match self.try_step(model, state, ledger) {
-                Err(StepError::Inadmissible { .. }) if halved < self.options.halvings => {
-                    if self.short.left == 0 {
-                        self.short.usual = self.newmark.dt;
-                        self.short.left = 1;
-                    }
-                    self.short.left *= 2;
-                    self.newmark.set_step(state, 0.5 * self.newmark.dt);
-                }
-                Err(error) => return Err(error),
-                Ok(()) => break,
-            }
-        }
-        if self.short.left > 0 {
-            self.short.left -= 1;
-            if self.short.left == 0 {
-                self.newmark.set_step(state, self.short.usual);
-            }
-        }
-        Ok(())
     }
 
     fn try_step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
@@ -230,7 +205,8 @@ impl Nonsmooth {
             }
             self.program.adopt(&self.at);
             loop {
-                let solved = self.program.solve(&mut self.at, self.newmark.dt, gradient, friction);
+                let dt = self.newmark.dt();
+                let solved = self.program.solve(&mut self.at, dt, gradient, friction);
                 self.report.programs += solved.programs as u32;
                 if !solved.converged {
                     return Err(self.inadmissible(found.depth, time));
@@ -258,7 +234,7 @@ impl Nonsmooth {
         let worst = self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
         let name = |b: u32| self.at.scene.bodies[b as usize].name.clone();
         let [first, second] = worst.map_or([0, 0], |c| c.bodies).map(name);
-        StepError::Inadmissible { first, second, time, dt: self.newmark.dt, depth }
+        StepError::Inadmissible { first, second, time, dt: self.newmark.dt(), depth }
     }
 
     /// Forgets who was touched in the step before.
@@ -273,7 +249,7 @@ impl Nonsmooth {
 
     /// Gives positions and velocities of the minimum to the state.
     fn kick(&mut self, model: &Model, state: &mut State) {
-        let dt = self.newmark.dt;
+        let dt = self.newmark.dt();
         let program = &self.program;
         for &k in &program.nodes {
             self.slot[k as usize] = self.touched.len() as u32;
@@ -310,14 +286,14 @@ impl Nonsmooth {
 
     /// The books of contact.
     fn book(&mut self, model: &Model, ledger: &mut Ledger) {
-        let dt = self.newmark.dt;
+        let dt = self.newmark.dt();
         let quarter = 0.25 * dt;
         for ((&k, kick), a0) in self.touched.iter().zip(&self.kicks).zip(&self.before) {
             let k = k as usize;
             // the part that a support takes moves nobody
             let free = model.mass[k] * kick.kick;
             ledger.restitution -= quarter * free.dot(&(self.newmark.acceleration(k) - a0));
-            self.received[k] += kick.impulse;
+            self.impulses.received[k] += kick.impulse;
         }
         let (program, at) = (&self.program, &self.at);
         let mut contacts = 0;
@@ -361,15 +337,7 @@ impl Nonsmooth {
                 ledger.moment += dt * moment;
             }
             let on = if rigid[0] { -on_second } else { on_first };
-            let (key, on) = if c.bodies[0] <= c.bodies[1] {
-                (c.bodies, dt * on)
-            } else {
-                ([c.bodies[1], c.bodies[0]], -dt * on)
-            };
-            match self.between.binary_search_by_key(&key, |p| p.0) {
-                Ok(at) => self.between[at].1 += on,
-                Err(at) => self.between.insert(at, (key, on)),
-            }
+            self.impulses.add(c.bodies, dt * on);
         }
         (self.report.constraints, self.report.active) = (program.work.len(), contacts);
         ledger.contacts = contacts as u64;
@@ -422,53 +390,45 @@ impl Method for Nonsmooth {
         Ok(())
     }
 
-    fn advance(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        until: f64,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.newmark.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        for halved in 0..=self.options.halvings {
+            match self.try_step(model, state, ledger) {
+                Err(StepError::Inadmissible { .. }) if halved < self.options.halvings => {
+                    if self.short.left == 0 {
+                        self.short.usual = self.newmark.dt();
+                        self.short.left = 1;
+                    }
+                    self.short.left *= 2;
+                    self.newmark.set_step(state, 0.5 * self.newmark.dt());
+                }
+                Err(error) => return Err(error),
+                Ok(()) => break,
             }
-            self.step(model, state, ledger)?;
         }
-        Ok(Reached::Until)
+        if self.short.left > 0 {
+            self.short.left -= 1;
+            if self.short.left == 0 {
+                self.newmark.set_step(state, self.short.usual);
+            }
+        }
+        Ok(())
     }
 
     fn next_step(&self) -> f64 {
-        self.newmark.dt
-    }
-
-    fn synchronise(&self, _: &Model, state: &State, out: &mut State) {
-        out.clone_from(state);
+        self.newmark.dt()
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {
         self.newmark.support_impulse(held)
     }
 
-    fn contact_impulse(&self) -> &[Vec3] {
-        &self.received
-    }
-
-    fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
-        let key = [a.min(b), a.max(b)];
-        let on_first =
-            self.between.binary_search_by_key(&key, |p| p.0).map_or(Vec3::zeros(), |i| self.between[i].1);
-        if a <= b { on_first } else { -on_first }
+    fn impulses(&self) -> Option<&Impulses> {
+        Some(&self.impulses)
     }
 
     fn save(&self, record: &mut Record) {
         self.newmark.save("nonsmooth", record);
-        record.vectors("nonsmooth.received", &self.received);
-        let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
-        let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
-        record.numbers("nonsmooth.bodies", &bodies);
-        record.vectors("nonsmooth.impulses", &impulses);
+        self.impulses.save("nonsmooth", record);
         record.numbers("nonsmooth.short", &[self.short.left as f64, self.short.usual]);
         let memory = &self.program.memory;
         let keys: Vec<f64> = memory
@@ -482,12 +442,7 @@ impl Method for Nonsmooth {
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "nonsmooth", record)?;
-        record.read_vectors("nonsmooth.received", &mut self.received)?;
-        let bodies = record.get("nonsmooth.bodies")?;
-        let mut impulses = vec![Vec3::zeros(); bodies.len() / 2];
-        record.read_vectors("nonsmooth.impulses", &mut impulses)?;
-        let pairs = bodies.chunks_exact(2).map(|b| [b[0] as u32, b[1] as u32]);
-        self.between = pairs.zip(impulses).collect();
+        self.impulses.restore("nonsmooth", record)?;
         let mut short = [0.0; 2];
         record.read_numbers("nonsmooth.short", &mut short)?;
         self.short = Short { left: short[0] as u64, usual: short[1] };

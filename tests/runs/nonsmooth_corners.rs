@@ -8,11 +8,11 @@ use carom::contact::closest_point::seg2;
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::surface::Surface;
-use carom::mesh::{CellKind, Cells, Mesh};
+use carom::mesh::{CellKind, Cells, Mesh, Side};
 use carom::method::Method;
 use carom::method::nonsmooth::program::{Friction, Gradient};
 use carom::method::nonsmooth::{Nonsmooth, Options};
-use carom::method::verlet::StepRule;
+use carom::method::step_control::StepRule;
 use carom::model::contact::Law as ContactLaw;
 use carom::model::{Builder, Model};
 
@@ -59,6 +59,7 @@ struct Seen {
     cone: f64,
     friction_work: f64,
     least_dissipation: f64,
+    halved: u32,
 }
 
 fn momenta(model: &Model, x: &[Vec3], v: &[Vec3]) -> (Vec3, Vec3) {
@@ -102,16 +103,17 @@ fn deepest_node(model: &Model, x: &[Vec3]) -> f64 {
     deepest
 }
 
-fn watch(model: Model, dt: f64, steps: usize, options: Options, v: impl Fn(usize, &Vec3) -> Vec3) -> (Seen, Run<Nonsmooth>) {
-    let method = Nonsmooth::new(&model, StepRule::Fixed(dt), options);
+fn watch(model: Model, usual: f64, steps: usize, options: Options, v: impl Fn(usize, &Vec3) -> Vec3) -> (Seen, Run<Nonsmooth>) {
+    let method = Nonsmooth::new(&model, StepRule::Fixed(usual), options);
     let mut run = Run::with(model, method, v);
     let start = momenta(&run.model, &run.state.x, &run.state.v);
     let mut seen = Seen { energy: (run.ledger.total(), 0.0), kinetic_least: f64::INFINITY, ..Seen::default() };
     let mut f0 = forces(&run.model, &run.state.x);
-    for step in 1..=steps {
+    while run.state.time < (steps as f64 - 0.5) * usual {
         let (x0, v0, k0) = (run.state.x.clone(), run.state.v.clone(), run.ledger.kinetic);
-        run.until(step as f64 * dt).unwrap();
-        assert_eq!(run.state.step, step as u64, "a step was halved");
+        run.until(run.state.time + 1e-6 * usual).unwrap();
+        let dt = run.ledger.dt;
+        seen.halved += u32::from(dt < 0.99 * usual);
         let (model, x, v) = (&run.model, &run.state.x, &run.state.v);
         let (l, j) = momenta(model, x, v);
         let (_, j0) = momenta(model, &x0, &v0);
@@ -178,7 +180,7 @@ fn two_squares_meet_as_the_sheet_says() {
         assert!((seen.angular - drift).abs() < 1e-2 * drift + 1e-14, "{seen:?}");
         assert!(seen.violation <= 1e-10 && seen.depth <= 1e-10, "{seen:?}");
         assert!(seen.energy_most <= 0.5650 * (1.0 + 1e-9), "{seen:?}");
-        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-15, "{seen:?}");
+        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-12, "{seen:?}");
     }
 }
 
@@ -255,7 +257,7 @@ fn nine_fragments_collide_corner_on_corner_and_scatter() {
         assert!(seen.energy_most <= seen.energy.0 * (1.0 + 1e-9), "{seen:?}");
         assert!(seen.linear < 1e-14 && seen.spin_identity < 1e-13 && seen.kinetic_identity < 1e-13, "{seen:?}");
         assert!(seen.violation <= 1e-10 && seen.depth <= 1e-10, "{seen:?}");
-        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-15, "{seen:?}");
+        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-12, "{seen:?}");
         assert!(seen.active >= 20, "{seen:?}");
     }
     assert!(rough.energy.1 < smooth.energy.1);
@@ -272,15 +274,20 @@ fn wedge() -> Mesh {
     triangles(vec![Vec3::zeros(), Vec3::new(-half, -5.0, 0.0), Vec3::new(half, -5.0, 0.0)], &[[0, 1, 2]])
 }
 
-/// A body so soft that its lowest node is a particle of its own. Returns the velocity of that node after four steps.
-fn particle_on_wedge(angle: f64, phase: f64, other_branch: bool) -> Vec3 {
+/// A body so soft that its lowest node is a particle of its own; of its sides only the one takes part that looks away from the axis of the
+/// wedge to the other `side`, so that the tip meets nothing. Returns the velocity of that node after four steps.
+fn particle_on_wedge(angle: f64, side: f64, phase: f64, other_branch: bool) -> Vec3 {
     let (dt, speed) = (0.01, 1.0);
     let v = speed * Vec3::new(angle.sin(), -angle.cos(), 0.0);
     // at the tip after the share `phase` of the second step
     let tip = -v * dt * (1.0 + phase);
     let soft = Law::Linear { young: 1e-18, poisson: 0.0, density: 1.0 };
-    let mesh = triangles(vec![tip, tip + Vec3::new(0.5, 1.0, 0.0), tip + Vec3::new(-0.5, 1.0, 0.0)], &[[0, 1, 2]]);
-    let model = plane_model(vec![wedge(), mesh], 0.0, &[0], &soft);
+    let (above, beside) = (tip + Vec3::y(), tip + Vec3::new(0.5 * side, 1.0, 0.0));
+    let nodes = if side > 0.0 { vec![tip, beside, above] } else { vec![tip, above, beside] };
+    let mesh = triangles(nodes, &[[0, 1, 2]]);
+    let mut model = plane_model(vec![wedge(), mesh], 0.0, &[0], &soft);
+    let upright = Side { cells: 0, cell: 0, side: if side > 0.0 { 2 } else { 0 } };
+    model.contact.parts.push((1, vec![upright]));
     let options = Options { other_branch, ..Options::default() };
     let method = Nonsmooth::new(&model, StepRule::Fixed(dt), options);
     let mut run = Run::with(model, method, |b, _| if b == 1 { v } else { Vec3::zeros() });
@@ -299,17 +306,17 @@ fn a_particle_leaves_the_tip_of_a_wedge_on_the_side_it_came_down_on() {
                 let v = Vec3::new(angle.sin(), -angle.cos(), 0.0);
                 let n = Vec3::new(side * alpha.cos(), alpha.sin(), 0.0);
                 let exact = v - (1.0 + f64::abs(1.0 - 2.0 * phase)) * v.dot(&n) * n;
-                let left = particle_on_wedge(angle, phase, false);
+                let left = particle_on_wedge(angle, side, phase, false);
                 assert!((left - exact).norm() < 1e-10, "{degrees}° {side} {phase}: {left} {exact}");
             }
         }
     }
     // straight down the axis: two solutions, and straight back is none of them
-    let (one, other) = (particle_on_wedge(0.0, 0.0, false), particle_on_wedge(0.0, 0.0, true));
+    let (one, other) = (particle_on_wedge(0.0, -1.0, 0.0, false), particle_on_wedge(0.0, 1.0, 0.0, true));
     assert!((one.x + other.x).abs() < 1e-10 && (one.x.abs() - 0.6427876).abs() < 1e-6, "{one} {other}");
     assert!((one.y + 0.7660444).abs() < 1e-6 && (other.y + 0.7660444).abs() < 1e-6);
     // beside the wedge: nothing
-    let past = particle_on_wedge(21f64.to_radians(), 0.0, false);
+    let past = particle_on_wedge(21f64.to_radians(), 1.0, 0.0, false);
     assert!((past - Vec3::new(21f64.to_radians().sin(), -21f64.to_radians().cos(), 0.0)).norm() < 1e-12);
 }
 

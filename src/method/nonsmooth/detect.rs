@@ -176,7 +176,6 @@ impl Admissible {
         let mut found = Found::default();
         let known = work.len();
         self.inside.clear();
-        let mut exits: Vec<Candidate> = Vec::new();
         let records = self.search.vertex_face();
         let body = |r: &VertexFace| self.scene.facets[r.face as usize].body;
         for group in records.chunk_by(|p, q| p.node == q.node) {
@@ -194,37 +193,19 @@ impl Admissible {
                 self.inside.push((deepest.node, body(deepest)));
                 found.depth = found.depth.max(-deepest.gap);
                 match self.exit(model, deepest, &work[..], banned) {
-                    Some(c) => exits.push(c),
+                    Some(c) => work.push(c),
                     None if -deepest.gap > ACCEPTED * size => found.left += 1,
                     None => {}
                 }
             }
         }
-        self.keep_cheaper_of_corners(&exits, work);
         self.inside.sort_unstable();
         self.edges(model, work, banned, &mut found);
-        if way > THROUGH * self.thinnest && work.len() == known {
+        if way > THROUGH * self.thinnest && (known == 0 || work.len() == known) {
             self.walls(model, work, banned, &query)?;
         }
         found.new = work.len() - known;
         Ok(found)
-    }
-
-    /// Two corners in each other are parted by one of their two facets: of constraints whose nodes are corners of each other's
-    /// facets the cheaper one counts.
-    fn keep_cheaper_of_corners(&self, exits: &[Candidate], work: &mut Vec<Constraint>) {
-        let is_corner = |p: &Candidate, q: &Candidate| {
-            let facet = &self.scene.facets[q.constraint.key.2 as usize];
-            facet.corners().contains(&p.constraint.key.1)
-        };
-        for (i, p) in exits.iter().enumerate() {
-            let beaten = |(j, q): (usize, &Candidate)| {
-                is_corner(p, q) && is_corner(q, p) && (q.cost < p.cost || q.cost == p.cost && j < i)
-            };
-            if !exits.iter().enumerate().any(beaten) {
-                work.push(p.constraint);
-            }
-        }
     }
 
     /// Local size of a facet [m]; of a plane, that of the finest body.
@@ -237,7 +218,7 @@ impl Admissible {
     fn is_second_end(&self, record: &VertexFace) -> bool {
         let facet = &self.scene.facets[record.face as usize];
         let end = |k: u32| {
-            let own = self.scene.node_facets.of_owner(k).iter();
+            let own = self.scene.node_facets.of(k).iter();
             own.copied().any(|f| self.scene.facets[f as usize].kind == FacetKind::Point)
         };
         facet.kind == FacetKind::Point && facet.nodes[0] < record.node && end(record.node)
@@ -286,13 +267,13 @@ impl Admissible {
     }
 
     /// Through which facet a node leaves the body of `record`.
-    fn exit(&self, model: &Model, record: &VertexFace, work: &[Constraint], banned: &[Key]) -> Option<Candidate> {
+    fn exit(&self, model: &Model, record: &VertexFace, work: &[Constraint], banned: &[Key]) -> Option<Constraint> {
         let scene = &self.scene;
         let facet = &scene.facets[record.face as usize];
         // facets that share a corner with the nearest one
         let mut near: Vec<u32> = match facet.kind.corners() {
             0 | 1 => vec![record.face],
-            _ => facet.corners().iter().flat_map(|&k| scene.node_facets.of_owner(k)).copied().collect(),
+            _ => facet.corners().iter().flat_map(|&k| scene.node_facets.of(k)).copied().collect(),
         };
         near.sort_unstable();
         near.dedup();
@@ -321,10 +302,10 @@ impl Admissible {
             };
             let least = candidates.iter().filter(fits).map(|c| c.cost).fold(f64::INFINITY, f64::min);
             if let Some(c) = candidates.iter().filter(fits).find(|c| c.cost <= least * (1.0 + TIE)) {
-                return Some(*c);
+                return Some(c.constraint);
             }
         }
-        candidates.into_iter().find(|c| c.constraint.key.2 == record.face)
+        candidates.iter().find(|c| c.constraint.key.2 == record.face).map(|c| c.constraint)
     }
 
     /// What counts when a constraint is chosen; `None` where it is not violated or cannot be repaired.
@@ -350,7 +331,7 @@ impl Admissible {
 
     /// Does some facet of the node look against the normal? One that bodies part along lies in the normal cones of both.
     fn faces(&self, node: u32, foot: &Foot) -> bool {
-        let own = self.scene.node_facets.of_owner(node);
+        let own = self.scene.node_facets.of(node);
         let mut normals = own.iter().map(|&f| self.scene.facets[f as usize].area_vector(&self.now).normalize());
         own.is_empty() || normals.any(|n| n.dot(&foot.normal) < -FACES)
     }
@@ -410,7 +391,8 @@ impl Admissible {
                 continue;
             }
             let c = self.of_facet(model, node, face);
-            if banned.contains(&c.key) || work.iter().any(|w| w.key == c.key) {
+            let answered = |w: &Constraint| w.key == c.key || w.key.1 == node && w.bodies[1] == facet.body;
+            if banned.contains(&c.key) || work.iter().any(answered) {
                 continue;
             }
             let violated = self.candidate(c).is_some_and(|c| c.was_open);
@@ -436,7 +418,6 @@ impl Admissible {
 }
 
 /// A constraint that could be chosen.
-#[derive(Clone, Copy, Debug)]
 struct Candidate {
     constraint: Constraint,
     /// How far the foot is beside the features, as a share of them.

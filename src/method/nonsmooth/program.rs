@@ -51,12 +51,15 @@ const SLOW: f64 = 1e-11;
 /// Quadratic programs in a row at most.
 const PROGRAMS: usize = 60;
 /// Turns between normal and frictional forces, and sweeps of the latter, at most.
-const TURNS: usize = 100;
-const SWEEPS: usize = 400;
+const TURNS: usize = 12;
+const SWEEPS: usize = 100;
+/// From this program of a step on friction stays as it is: where multipliers are not unique, the discs of friction may change places
+/// for ever.
+const FROZEN: usize = 12;
 /// Friction has settled when no sweep moves a point by more than this share of the farthest slip or of the penetration.
-const SETTLED: f64 = 1e-13;
+const SETTLED: f64 = 1e-10;
 /// … and the turns between friction and normal forces are over when a new turn moves nothing by more than this.
-const UNCHANGED: f64 = 1e-12;
+const UNCHANGED: f64 = 1e-9;
 
 /// What is known of one constraint at the present iterate.
 #[derive(Clone, Copy, Debug)]
@@ -192,6 +195,7 @@ impl Program {
             self.linearise(at, soft, gradient, friction);
             self.couple(at, soft);
             let rough = self.work.iter().any(|c| c.mu > 0.0);
+            let rough = rough && solved.programs < FROZEN;
             let turns = if rough { TURNS } else { 1 };
             for turn in 0..turns {
                 self.right_hand_side(at, soft);
