@@ -231,7 +231,8 @@ impl Nonsmooth {
     }
 
     fn inadmissible(&self, depth: f64, time: f64) -> StepError {
-        let worst = self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
+        let worst =
+            self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
         let name = |b: u32| self.at.scene.bodies[b as usize].name.clone();
         let [first, second] = worst.map_or([0, 0], |c| c.bodies).map(name);
         StepError::Inadmissible { first, second, time, dt: self.newmark.dt(), depth }
@@ -449,7 +450,8 @@ impl Method for Nonsmooth {
         let keys = record.get("nonsmooth.multipliers")?;
         let mut forces = vec![Vec3::zeros(); keys.len()];
         record.read_vectors("nonsmooth.tangential", &mut forces)?;
-        let touches = [Touch::NodePoint, Touch::NodePlane, Touch::NodeSegment, Touch::NodeTriangle, Touch::EdgeEdge];
+        let touches =
+            [Touch::NodePoint, Touch::NodePlane, Touch::NodeSegment, Touch::NodeTriangle, Touch::EdgeEdge];
         self.program.memory.clear();
         for (k, f) in keys.chunks_exact(4).zip(forces.chunks_exact(4)) {
             let Some(&touch) = touches.get(k[0] as usize) else {

@@ -174,8 +174,11 @@ impl Complementarity {
 impl Island {
     fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], local: &[u32]) {
         let n = self.members.len();
-        let scale: Vec<f64> =
-            self.members.iter().map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt()).collect();
+        let scale: Vec<f64> = self
+            .members
+            .iter()
+            .map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt())
+            .collect();
         let b: Vec<f64> = self.members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
         let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         self.multipliers.clear();
@@ -326,7 +329,7 @@ mod tests {
                 let on: Vec<usize> = (0..n).filter(|i| set >> i & 1 == 1).collect();
                 let m = nalgebra::DMatrix::from_fn(on.len(), on.len(), |p, q| a[on[p]][on[q]]);
                 let rhs = nalgebra::DVector::from_fn(on.len(), |p, _| -b[on[p]]);
-                let y = m.lu().solve(&rhs)?;
+                let y = if on.is_empty() { rhs } else { m.lu().solve(&rhs)? };
                 let mut x = vec![0.0; n];
                 on.iter().zip(y.iter()).for_each(|(&i, &y)| x[i] = y);
                 let w = |i: usize| b[i] + (0..n).map(|j| a[i][j] * x[j]).sum::<f64>();

@@ -103,11 +103,18 @@ fn deepest_node(model: &Model, x: &[Vec3]) -> f64 {
     deepest
 }
 
-fn watch(model: Model, usual: f64, steps: usize, options: Options, v: impl Fn(usize, &Vec3) -> Vec3) -> (Seen, Run<Nonsmooth>) {
+fn watch(
+    model: Model,
+    usual: f64,
+    steps: usize,
+    options: Options,
+    v: impl Fn(usize, &Vec3) -> Vec3,
+) -> (Seen, Run<Nonsmooth>) {
     let method = Nonsmooth::new(&model, StepRule::Fixed(usual), options);
     let mut run = Run::with(model, method, v);
     let start = momenta(&run.model, &run.state.x, &run.state.v);
-    let mut seen = Seen { energy: (run.ledger.total(), 0.0), kinetic_least: f64::INFINITY, ..Seen::default() };
+    let mut seen =
+        Seen { energy: (run.ledger.total(), 0.0), kinetic_least: f64::INFINITY, ..Seen::default() };
     let mut f0 = forces(&run.model, &run.state.x);
     while run.state.time < (steps as f64 - 0.5) * usual {
         let (x0, v0, k0) = (run.state.x.clone(), run.state.v.clone(), run.ledger.kinetic);
@@ -176,7 +183,10 @@ fn two_squares_meet_as_the_sheet_says() {
     for (seen, end, drift) in &runs {
         println!("{seen:?}");
         assert!((seen.energy.0 - 0.5650).abs() < 1e-6 && (seen.energy.1 - end).abs() < 2e-5, "{seen:?}");
-        assert!(seen.linear < 1e-14 && seen.spin_identity < 4e-15 && seen.kinetic_identity < 1e-13, "{seen:?}");
+        assert!(
+            seen.linear < 1e-14 && seen.spin_identity < 4e-15 && seen.kinetic_identity < 1e-13,
+            "{seen:?}"
+        );
         assert!((seen.angular - drift).abs() < 1e-2 * drift + 1e-14, "{seen:?}");
         assert!(seen.violation <= 1e-10 && seen.depth <= 1e-10, "{seen:?}");
         assert!(seen.energy_most <= 0.5650 * (1.0 + 1e-9), "{seen:?}");
@@ -223,7 +233,11 @@ fn fragments() -> Vec<Mesh> {
                 for a in 0..2u32 {
                     let k = |a: u32, b: u32| 3 * b + a;
                     let [p, q, r, s] = [k(a, b), k(a + 1, b), k(a + 1, b + 1), k(a, b + 1)];
-                    cells.extend(if (a + b) % 2 == 0 { [[p, q, r], [p, r, s]] } else { [[p, q, s], [q, r, s]] });
+                    cells.extend(if (a + b) % 2 == 0 {
+                        [[p, q, r], [p, r, s]]
+                    } else {
+                        [[p, q, s], [q, r, s]]
+                    });
                 }
             }
             meshes.push(triangles(nodes, &cells));
@@ -255,7 +269,10 @@ fn nine_fragments_collide_corner_on_corner_and_scatter() {
         assert!((seen.energy.0 - 0.353829).abs() < 1e-6, "{seen:?}");
         assert!((seen.energy.1 - end).abs() < 0.03 * end, "{seen:?}");
         assert!(seen.energy_most <= seen.energy.0 * (1.0 + 1e-9), "{seen:?}");
-        assert!(seen.linear < 1e-14 && seen.spin_identity < 1e-13 && seen.kinetic_identity < 1e-13, "{seen:?}");
+        assert!(
+            seen.linear < 1e-14 && seen.spin_identity < 1e-13 && seen.kinetic_identity < 1e-13,
+            "{seen:?}"
+        );
         assert!(seen.violation <= 1e-10 && seen.depth <= 1e-10, "{seen:?}");
         assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-12, "{seen:?}");
         assert!(seen.active >= 20, "{seen:?}");
@@ -336,12 +353,15 @@ fn kite_on_wedge(aside: f64) -> (Vec3, Seen) {
 /// Bands of the sheet around its prototype (+0.372, −0.379 along x): the kite leaves on the side its tip came down on.
 #[test]
 fn a_kite_leaves_the_tip_of_a_wedge_to_one_side() {
-    let ((right, seen), (left, _), (middle, _)) = (kite_on_wedge(0.02), kite_on_wedge(-0.02), kite_on_wedge(0.0));
+    let ((right, seen), (left, _), (middle, _)) =
+        (kite_on_wedge(0.02), kite_on_wedge(-0.02), kite_on_wedge(0.0));
     println!("{right} {left} {middle} {seen:?}");
     for (v, sign) in [(right, 1.0), (left, -1.0)] {
         assert!((0.33..=0.42).contains(&(sign * v.x)) && (0.68..=0.80).contains(&v.y.abs()), "{v}");
     }
-    assert!((right.x + left.x).abs() <= 0.03 * right.x.abs() && (right.y - left.y).abs() <= 0.03 * right.y.abs());
+    assert!(
+        (right.x + left.x).abs() <= 0.03 * right.x.abs() && (right.y - left.y).abs() <= 0.03 * right.y.abs()
+    );
     assert!(middle.x.abs() > 0.1, "{middle}");
     assert!(seen.depth <= 1e-10 && seen.energy_most <= seen.energy.0 * (1.0 + 1e-9), "{seen:?}");
 }

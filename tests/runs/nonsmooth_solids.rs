@@ -159,7 +159,10 @@ fn tumbling_cubes(friction: f64, cells: u32) -> (f64, f64, Run<Nonsmooth>, [u64;
 fn tumbling_cubes_never_overlap_whatever_meets_whatever() {
     for (friction, cells) in [(0.0, 2), (0.4, 2)] {
         let (deepest, drift, run, kinds) = tumbling_cubes(friction, cells);
-        println!("{friction}: depth {deepest:e}, drift {drift:e}, node-face {} edge-edge {}, {:?}", kinds[0], kinds[1], run.ledger);
+        println!(
+            "{friction}: depth {deepest:e}, drift {drift:e}, node-face {} edge-edge {}, {:?}",
+            kinds[0], kinds[1], run.ledger
+        );
         assert!(deepest <= 1e-10, "{deepest:e}");
         assert!(drift <= 1e-13, "{drift:e}");
         assert!(kinds[0] > 50 && kinds[1] > 50, "{kinds:?}");
@@ -182,7 +185,8 @@ fn the_ends_of_an_open_ring_meet_and_do_not_pass() {
         }
     }
     let k = |i: u32, j: u32| j * (radial + 1) + i;
-    let cells = (0..around).flat_map(|j| (0..radial).flat_map(move |i| [k(i, j), k(i + 1, j), k(i + 1, j + 1), k(i, j + 1)]));
+    let cells = (0..around)
+        .flat_map(|j| (0..radial).flat_map(move |i| [k(i, j), k(i + 1, j), k(i + 1, j + 1), k(i, j + 1)]));
     let cells = vec![Cells { kind: CellKind::Quad4, nodes: cells.collect() }];
     let mesh = Mesh { nodes, cells, ..Mesh::default() };
     let mut builder = Builder::default();
@@ -193,7 +197,9 @@ fn the_ends_of_an_open_ring_meet_and_do_not_pass() {
     let model = builder.build().unwrap();
     let method = Nonsmooth::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
     // the ends at the right fly at each other
-    let mut run = Run::with(model, method, |_, x| if x.x > 0.0 { -4.0 * x.y.signum() * x.x * Vec3::y() } else { Vec3::zeros() });
+    let mut run = Run::with(model, method, |_, x| {
+        if x.x > 0.0 { -4.0 * x.y.signum() * x.x * Vec3::y() } else { Vec3::zeros() }
+    });
     let ends = |run: &Run<Nonsmooth>| {
         let x = &run.state.x;
         let lowest = (0..=radial).map(|i| x[k(i, 0) as usize].y).fold(f64::INFINITY, f64::min);
@@ -222,7 +228,8 @@ fn a_stack_of_blocks_rests() {
         let mut mesh = shape::Rectangle::new([1.0, 1.0], [3 + k, 3]).build().unwrap();
         mesh.place(&Placement { at: Vec3::y() * f64::from(k), rotation: None }).unwrap();
         let gravity = -Vec3::y();
-        let index = builder.body(BodySpec { gravity, damping: 5.0, ..body(&format!("b{k}"), mesh, &law, 1.0) });
+        let index =
+            builder.body(BodySpec { gravity, damping: 5.0, ..body(&format!("b{k}"), mesh, &law, 1.0) });
         let nodes: Vec<u32> = builder.bodies()[index].nodes.clone().map(|n| n as u32).collect();
         builder.restrain(nodes, vec![Vec3::z()], None);
     }
@@ -253,10 +260,19 @@ fn stopping_and_threads_change_nothing() {
                 let mut builder = Builder::default();
                 builder.contact.law = ContactLaw { friction: 0.3, restitution: None };
                 builder.body(body("a", cube(3, Vec3::zeros(), Vec3::zeros()), &law, 1.0));
-                builder.body(body("b", cube(2, Vec3::new(0.3, 0.2, 1.4), Vec3::new(0.5, 0.7, 0.1)), &law, 1.0));
+                builder.body(body(
+                    "b",
+                    cube(2, Vec3::new(0.3, 0.2, 1.4), Vec3::new(0.5, 0.7, 0.1)),
+                    &law,
+                    1.0,
+                ));
                 let model = builder.build().unwrap();
                 let method = Nonsmooth::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
-                Run::with(model, method, |b, _| if b == 1 { Vec3::new(0.2, 0.0, -2.0) } else { Vec3::zeros() })
+                Run::with(
+                    model,
+                    method,
+                    |b, _| if b == 1 { Vec3::new(0.2, 0.0, -2.0) } else { Vec3::zeros() },
+                )
             };
             let mut run = make();
             run.until(0.2).unwrap();

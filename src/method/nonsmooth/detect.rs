@@ -169,7 +169,12 @@ impl Admissible {
     }
 
     /// Adds to `work` what the positions `now` ask for. `banned` are keys that must not come back in this step.
-    pub fn detect(&mut self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key]) -> Result<Found, SearchError> {
+    pub fn detect(
+        &mut self,
+        model: &Model,
+        work: &mut Vec<Constraint>,
+        banned: &[Key],
+    ) -> Result<Found, SearchError> {
         let way = self.way();
         let query = self.query(way);
         self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
@@ -267,7 +272,13 @@ impl Admissible {
     }
 
     /// Through which facet a node leaves the body of `record`.
-    fn exit(&self, model: &Model, record: &VertexFace, work: &[Constraint], banned: &[Key]) -> Option<Constraint> {
+    fn exit(
+        &self,
+        model: &Model,
+        record: &VertexFace,
+        work: &[Constraint],
+        banned: &[Key],
+    ) -> Option<Constraint> {
         let scene = &self.scene;
         let facet = &scene.facets[record.face as usize];
         // facets that share a corner with the nearest one
@@ -294,12 +305,16 @@ impl Admissible {
             candidates.reverse();
         }
         // each of the rules is dropped in turn where nothing is left
-        let rules: [(f64, bool, bool); 5] =
-            [(0.0, true, true), (BESIDE, true, true), (0.0, true, false), (BESIDE, true, false), (BESIDE, false, false)];
+        let rules: [(f64, bool, bool); 5] = [
+            (0.0, true, true),
+            (BESIDE, true, true),
+            (0.0, true, false),
+            (BESIDE, true, false),
+            (BESIDE, false, false),
+        ];
         for (beside, opened, facing) in rules {
-            let fits = |c: &&Candidate| {
-                c.outside <= beside && (c.was_open || !opened) && (c.faces || !facing)
-            };
+            let fits =
+                |c: &&Candidate| c.outside <= beside && (c.was_open || !opened) && (c.faces || !facing);
             let least = candidates.iter().filter(fits).map(|c| c.cost).fold(f64::INFINITY, f64::min);
             if let Some(c) = candidates.iter().filter(fits).find(|c| c.cost <= least * (1.0 + TIE)) {
                 return Some(c.constraint);
@@ -314,8 +329,13 @@ impl Admissible {
         let g = c.simplex.value(&self.now);
         let violated = g < -TOUCH * c.size * foot.lever;
         let gradient = c.simplex.gradient(&self.now);
-        let ease: f64 =
-            c.simplex.ids().iter().zip(&gradient).map(|(&k, d)| d.dot(&(self.inv_mass[k as usize] * d))).sum();
+        let ease: f64 = c
+            .simplex
+            .ids()
+            .iter()
+            .zip(&gradient)
+            .map(|(&k, d)| d.dot(&(self.inv_mass[k as usize] * d)))
+            .sum();
         if !violated || ease.is_nan() || ease <= 0.0 {
             return None;
         }
@@ -332,7 +352,8 @@ impl Admissible {
     /// Does some facet of the node look against the normal? One that bodies part along lies in the normal cones of both.
     fn faces(&self, node: u32, foot: &Foot) -> bool {
         let own = self.scene.node_facets.of(node);
-        let mut normals = own.iter().map(|&f| self.scene.facets[f as usize].area_vector(&self.now).normalize());
+        let mut normals =
+            own.iter().map(|&f| self.scene.facets[f as usize].area_vector(&self.now).normalize());
         own.is_empty() || normals.any(|n| n.dot(&foot.normal) < -FACES)
     }
 
@@ -342,7 +363,11 @@ impl Admissible {
         for r in self.search.edge_edge() {
             let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
             let of = |edge: &crate::contact::scene::Edge| {
-                edge.facets.iter().filter_map(|&f| scene.facet_size.get(f as usize)).copied().fold(f64::INFINITY, f64::min)
+                edge.facets
+                    .iter()
+                    .filter_map(|&f| scene.facet_size.get(f as usize))
+                    .copied()
+                    .fold(f64::INFINITY, f64::min)
             };
             let size = of(e).min(of(f));
             if r.gap >= -TOUCH * size {
@@ -380,7 +405,13 @@ impl Admissible {
     }
 
     /// Nodes that are out again on the far side of a wall they met in this step.
-    fn walls(&mut self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key], query: &Query) -> Result<(), SearchError> {
+    fn walls(
+        &mut self,
+        model: &Model,
+        work: &mut Vec<Constraint>,
+        banned: &[Key],
+        query: &Query,
+    ) -> Result<(), SearchError> {
         let query = Query { reach: 0.0, edge_edge: false, ..*query };
         self.on_the_way.gather(&self.scene, Positions::swept(&self.start, &self.now), &query)?;
         let motion = Motion { start: &self.start, end: &self.now };
@@ -400,7 +431,9 @@ impl Admissible {
                 met.push((node, facet.body, time, face));
             }
         }
-        met.sort_unstable_by(|p, q| (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)).then(p.3.cmp(&q.3)));
+        met.sort_unstable_by(|p, q| {
+            (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)).then(p.3.cmp(&q.3))
+        });
         met.dedup_by_key(|m| (m.0, m.1));
         work.extend(met.iter().map(|&(node, _, _, face)| self.of_facet(model, node, face)));
         Ok(())

@@ -84,7 +84,8 @@ impl Row {
             Friction::Slip => self.foot.weights.map(|w| -w * p[0]),
             // Pᵀ = M P M⁻¹
             Friction::Projected => {
-                let divided = [0, 1, 2, 3].map(|a| if self.mass[a] > 0.0 { p[a] / self.mass[a] } else { p[a] });
+                let divided =
+                    [0, 1, 2, 3].map(|a| if self.mass[a] > 0.0 { p[a] / self.mass[a] } else { p[a] });
                 let s = sliding(&self.x, &self.mass, &self.gradient, &divided);
                 [0, 1, 2, 3].map(|a| -self.mass[a] * s[a])
             }
