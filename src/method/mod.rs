@@ -6,6 +6,7 @@
 //! | `dcr`    | `dcr.rs`    | the same with decomposition contact response |
 //! | `asynchronous` | `asynchronous.rs` | kicks and drifts with a step for every element, collisions with a step for every node |
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
+//! | `nonsmooth` | `nonsmooth.rs` | explicit Newmark, contact as one constrained minimisation a step |
 //! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
 //! | `static` | `statics.rs` | the shape in which forces balance, load step by load step |
 //!
@@ -22,6 +23,7 @@ mod chunks;
 pub mod dcr;
 pub mod impulses;
 pub mod newmark;
+pub mod nonsmooth;
 pub mod response;
 pub mod semi_explicit;
 pub mod statics;
@@ -106,6 +108,16 @@ pub enum StepError {
     TooFar { first: String, second: String, time: f64, dt: f64, way: f64, thickness: f64 },
     #[error("a step of {dt:.3e} s to t = {time:.4e} s: {error}")]
     Factors { time: f64, dt: f64, error: crate::solve::sparse::FactorError },
+    #[error(
+        "bodies `{first}` and `{second}` cannot be brought apart in a step of {dt:.3e} s to t = {time:.4e} s, however often it is \
+         halved ({depth:.1e} m deep); a smaller `step.safety` or `step.size` helps"
+    )]
+    Inadmissible { first: String, second: String, time: f64, dt: f64, depth: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` overlap at the start ({depth:.1e} m deep at least); method \"nonsmooth\" begins without \
+         overlap: move them apart"
+    )]
+    OverlapAtStart { first: String, second: String, depth: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
 }

@@ -245,6 +245,11 @@ impl Newmark {
         self.control.follow(state, totals, measured);
     }
 
+    /// From here on steps are this long [s]; an automatic rule may take up another with its next measurement.
+    pub fn set_step(&mut self, state: &State, dt: f64) {
+        self.control.set_step(state, dt);
+    }
+
     /// Undoes the velocities of [`Newmark::predict`].
     pub fn retreat(&self, v: &mut [Vec3]) {
         v.iter_mut().zip(&self.a).for_each(|(v, a)| *v -= 0.5 * self.control.dt * a);

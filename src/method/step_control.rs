@@ -109,6 +109,11 @@ impl StepControl {
         matches!(self.rule, StepRule::Automatic { .. }) && state.step + 1 >= self.due
     }
 
+    /// From here on steps are this long [s], until an automatic rule measures another.
+    pub fn set_step(&mut self, state: &State, dt: f64) {
+        (self.dt, self.base) = (dt, (state.time, state.step));
+    }
+
     /// Time at the end of the step that begins with `state`.
     pub fn end_of_step(&self, state: &State) -> f64 {
         self.base.0 + (state.step + 1 - self.base.1) as f64 * self.dt
