@@ -140,6 +140,14 @@ impl Checker<'_> {
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
             self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
         }
+        if let Some(Some(Contact { restitution: Some(e), .. })) = contact
+            && method == MethodName::Nonsmooth
+            && *e != method.restitution()
+        {
+            let message = "with method \"nonsmooth\" nobody chooses the restitution: it follows from where in a step an impact falls";
+            let help = "remove it, or method = \"dcr\", where it can be chosen";
+            self.problems.add(&self.place(&["contact", "restitution"]), message, help);
+        }
         if method != MethodName::Asynchronous {
             return;
         }

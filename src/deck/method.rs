@@ -5,6 +5,7 @@ use super::spec::Spec;
 use crate::method::asynchronous::{self, Asynchronous, Steps};
 use crate::method::bipotential_implicit::BipotentialImplicit;
 use crate::method::dcr::{self, Dcr};
+use crate::method::nonsmooth::Nonsmooth;
 use crate::method::semi_explicit::SemiExplicit;
 use crate::method::statics::Statics;
 use crate::method::verlet::{StepRule, Verlet};
@@ -24,7 +25,9 @@ words! {
         Asynchronous = "asynchronous",
         /// Elasticity explicit, contact with friction solved as a whole.
         SemiExplicit = "semi-explicit",
-        /// The same with forces at the end of the step, by Newton's method.
+        /// Explicit Newmark, contact as one constrained minimisation a step.
+        Nonsmooth = "nonsmooth",
+        /// `semi-explicit` with forces at the end of the step, by Newton's method.
         BipotentialImplicit = "bipotential-implicit",
         /// No motion: the shape in which forces balance, load step by load step.
         Static = "static",
@@ -32,7 +35,7 @@ words! {
 }
 
 /// Names that are spoken for.
-const LATER: [&str; 3] = ["nonsmooth", "velocity-update", "newmark-penalty"];
+const LATER: [&str; 2] = ["velocity-update", "newmark-penalty"];
 
 /// A method that this version has.
 pub struct Available;
@@ -60,7 +63,10 @@ impl MethodName {
     pub fn restitution(self) -> f64 {
         match self {
             MethodName::Verlet | MethodName::Dcr | MethodName::Asynchronous => 1.0,
-            MethodName::SemiExplicit | MethodName::BipotentialImplicit | MethodName::Static => 0.0,
+            MethodName::SemiExplicit
+            | MethodName::BipotentialImplicit
+            | MethodName::Nonsmooth
+            | MethodName::Static => 0.0,
         }
     }
 }
@@ -113,6 +119,7 @@ pub fn make(spec: &Spec, model: &Model, rule: StepRule, tree: &Tree, problems: &
         MethodName::SemiExplicit => {
             Box::new(SemiExplicit::new(model, rule, spec.semi_explicit.unwrap_or_default()))
         }
+        MethodName::Nonsmooth => Box::new(Nonsmooth::new(model, rule, spec.nonsmooth.unwrap_or_default())),
         MethodName::BipotentialImplicit => {
             let options: bipotential_implicit::Options = spec.bipotential_implicit.unwrap_or_default();
             match BipotentialImplicit::new(model, rule, options) {

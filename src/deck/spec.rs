@@ -16,7 +16,7 @@ pub use carom_declare::Named;
 
 use super::contact::touching;
 use super::method::{Available, usual_safety};
-use crate::method::{asynchronous, bipotential_implicit, dcr, semi_explicit, statics};
+use crate::method::{asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics};
 use carom_declare::{Item, List, Place, Positive, Problems, Tree, section};
 
 section! {
@@ -41,6 +41,8 @@ section! {
         semi_explicit ("semi-explicit"): Option<semi_explicit::Options>;
         /// Switches of method "bipotential-implicit".
         bipotential_implicit ("bipotential-implicit"): Option<bipotential_implicit::Options>;
+        /// Switches of method "nonsmooth".
+        nonsmooth: Option<nonsmooth::Options>;
         /// Switches of method "static".
         statics ("static"): Option<statics::Options>;
         /// What the run begins with, if not with the bodies as they are drawn.
@@ -91,6 +93,7 @@ impl Draft {
         own.settle(MethodName::Asynchronous, &mut self.asynchronous);
         own.settle(MethodName::SemiExplicit, &mut self.semi_explicit);
         own.settle(MethodName::BipotentialImplicit, &mut self.bipotential_implicit);
+        own.settle(MethodName::Nonsmooth, &mut self.nonsmooth);
         own.settle(MethodName::Static, &mut self.statics);
         let bodies = self.body.as_ref().map(|bodies| &bodies.0[..]).unwrap_or_default();
         let touching = touching(self.contact.as_ref().and_then(Option::as_ref), bodies);

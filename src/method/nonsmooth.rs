@@ -36,32 +36,26 @@ use super::{Method, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
+use carom_declare::{Count, section};
 use detect::{ACCEPTED, Admissible, Key};
 use program::{Friction, Gradient, Program};
 use simplex::Touch;
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    pub gradient: Gradient,
-    pub friction: Friction,
-    /// Times that positions are looked at in a step, at most.
-    pub looks: u32,
-    /// Times that a step is halved, at most.
-    pub halvings: u32,
-    /// Where two facets cost the same, leave through the last and not through the first.
-    pub other_branch: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            gradient: Gradient::End,
-            friction: Friction::Slip,
-            looks: 60,
-            halvings: 5,
-            other_branch: false,
-        }
+section! {
+    /// Switches of method "nonsmooth".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "nonsmooth" {
+        /// Where the gradients are taken along which contact presses.
+        gradient ("contact_gradient"): Gradient;
+        /// What friction acts on.
+        friction: Friction;
+        /// Times that positions are looked at in a step, at most.
+        looks: u32 as Count = 60;
+        /// Times that a step is halved, at most.
+        halvings: u32 = 5;
+    } with {
+        /// Where two facets cost the same, leave through the last and not through the first.
+        other_branch: bool = false;
     }
 }
 

@@ -17,29 +17,30 @@
 //! turns: multipliers of the normal constraints exactly (`solve::complementarity`), then friction by projected Gauss–Seidel sweeps in the
 //! discs these multipliers allow, until neither changes.
 
+use carom_declare::words;
 use super::detect::{Admissible, Constraint, Key};
 use super::simplex::{Foot, Touch};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
 
-/// Where the gradients are taken along which contact presses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gradient {
-    /// At the end of the step, as published.
-    #[default]
-    End,
-    /// Half way: angular momentum is conserved.
-    Midpoint,
+words! {
+    /// Where the gradients are taken along which contact presses.
+    pub enum Gradient {
+        /// At the end of the step, as published.
+        End = "end",
+        /// Half way: angular momentum is conserved.
+        Midpoint = "midpoint",
+    }
 }
 
-/// What friction acts on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Friction {
-    /// The slip of the two points that touch.
-    #[default]
-    Slip,
-    /// All local motion but the rigid and the opening one, as published.
-    Projected,
+words! {
+    /// What friction acts on.
+    pub enum Friction {
+        /// The slip of the two points that touch.
+        Slip = "slip",
+        /// All local motion but the rigid and the opening one, as published.
+        Projected = "projected",
+    }
 }
 
 /// A step of the iteration this small ends it, as a share of the local size.
