@@ -351,6 +351,7 @@ mod tests {
                 CellKind::Bar2 => Vec3::new(0.2, 0.0, 0.0),
                 CellKind::Quad4 => Vec3::new(0.2, 0.3, 0.0),
                 CellKind::Hex8 => Vec3::new(0.2, 0.3, 0.1),
+                CellKind::Shell3 => unreachable!("no inside"),
             };
             let y = shape_functions::position(kind, &x, xi);
             for (s, corners) in kind.sides().iter().enumerate() {
