@@ -269,3 +269,64 @@ fn hemisphere_with_a_hole_under_large_deformation() {
     }
     println!("{steps} iterations");
 }
+
+/// Pull-out of an open-ended cylinder (Sze, Liu & Lo 2004): R = 4.953, L = 10.35, t = 0.094, E = 10.5e6, ν = 0.3125, two opposite forces of
+/// up to 40 000. An eighth with three planes of symmetry, independent ghosts at the free end. A under the force, B at 90° in
+/// the middle, C at 90° at the free end. The rows between 0.5 and 0.55 hold a snap and are left out.
+#[test]
+fn a_cylinder_is_pulled_out() {
+    let (n, m) = (32u32, 24u32);
+    let more = 6u32;
+    let (radius, half) = (4.953, 0.5 * 10.35);
+    let rows = m + more;
+    let mut wide = lattice(n, rows, |a, s| {
+        let angle = (90.0 * a).to_radians();
+        Vec3::new(radius * angle.sin(), half * s * rows as f64 / m as f64, radius * angle.cos())
+    });
+    let mirrors: Vec<Mirror> =
+        [Vec3::x(), Vec3::y(), Vec3::z()].map(|normal| Mirror { point: Vec3::zeros(), normal }).to_vec();
+    let outside = Outside { ghosts: vec![], mirrors: mirrors.clone() };
+    let whole = Subdivision::new(&triangles(&wide), &wide.nodes, &outside).unwrap();
+    assert!(fit(&whole, &mut wide.nodes) < 1e-12);
+    let reach = |t: &[u32; 3]| t.iter().map(|v| v / (n + 1)).max().unwrap();
+    let all = triangles(&wide);
+    let elements: Vec<_> = all.iter().copied().filter(|t| reach(t) <= m).collect();
+    let ghosts: Vec<_> = all.iter().copied().filter(|t| reach(t) == m + 1).collect();
+    let nodes = wide.nodes[..((m + 2) * (n + 1)) as usize].to_vec();
+    let surface = Subdivision::new(&elements, &nodes, &Outside { ghosts, mirrors }).unwrap();
+    let limit = surface.limit();
+    let law = StVenantKirchhoff { lame: Lame::from_young(10.5e6, 0.3125), density: 1.0 };
+    let options = ShellOptions { thickness: 0.094, points: Points::One };
+    let block = Shell::new(law, &options, Arc::new(surface), 0, &nodes);
+    let per_row = (n + 1) as usize;
+    let mut held: Vec<(usize, usize)> = (0..per_row).map(|k| (k, 1)).collect();
+    for row in 0..nodes.len() / per_row {
+        held.push((row * per_row, 0));
+        held.push((row * per_row + n as usize, 2));
+    }
+    let (a, b, c) = (0, n as usize, per_row * m as usize + n as usize);
+    let statics = Statics::new(&block, &nodes, held);
+    let mut current = nodes.clone();
+    let table = [
+        (0.025, 0.819, 0.864, 0.872),
+        (0.05, 1.260, 1.471, 1.493),
+        (0.1, 1.707, 2.217, 2.293),
+        (0.2, 2.079, 2.904, 3.106),
+        (0.3, 2.257, 3.227, 3.452),
+        (0.4, 2.376, 3.443, 3.632),
+        (0.6, 2.618, 4.274, 3.452),
+        (0.8, 2.710, 4.455, 3.332),
+        (1.0, 2.768, 4.551, 3.269),
+    ];
+    for (share, at_a, at_b, at_c) in table {
+        let mut load = vec![Vec3::zeros(); nodes.len()];
+        // A lies in two of the planes: an eighth carries a quarter of the force
+        push(&mut load, &limit[a], Vec3::z() * (0.25 * 40_000.0 * share));
+        let iterations = statics.newton(&mut current, &load, 0.3);
+        let u: Vec<Vec3> = current.iter().zip(&nodes).map(|(x, y)| x - y).collect();
+        println!("{iterations} iterations");
+        near(&format!("A at {share}"), read(&u, &limit[a]).z, at_a, 0.02);
+        near(&format!("B at {share}"), -read(&u, &limit[b]).x, at_b, 0.02);
+        near(&format!("C at {share}"), -read(&u, &limit[c]).x, at_c, 0.02);
+    }
+}
