@@ -237,8 +237,7 @@ fn read(path: &Path) -> Result<(Mesh, String), MeshError> {
         "obj" => triangles::obj(&bytes),
         _ => gmsh::parse(&bytes),
     };
-    let mesh = parsed
-        .map_err(|e| MeshError::InFile { path: PathBuf::from(path), error: Box::new(e) })?;
+    let mesh = parsed.map_err(|e| MeshError::InFile { path: PathBuf::from(path), error: Box::new(e) })?;
     Ok((mesh, format!("crc32:{:08x}", crc32fast::hash(&bytes))))
 }
 

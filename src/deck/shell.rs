@@ -66,9 +66,8 @@ impl Checker<'_> {
                 _ => false,
             };
             if let (Some(method), true) = (method, refused) {
-                let what = if touches { "touches others" } else { "is there" };
                 let message =
-                    format!("body `{name}` is a shell that {what}, and method \"{}\" takes none", method.name());
+                    format!("body `{name}` is a shell, and method \"{}\" takes none here", method.name());
                 let help = "\"dcr\" and \"semi-explicit\" do; without contact \"verlet\" does too, at rest \"static\"";
                 self.problems.add(&self.place(&["body", name, "element"]), message, help);
             }
