@@ -3,7 +3,7 @@
 use crate::math::Vec3;
 use crate::mesh::place::{Pivot, Placement as MeshPlacement, Rotation};
 use crate::mesh::shape;
-use crate::mesh::{Cells, Mesh, MeshError, Side, gmsh};
+use crate::mesh::{Cells, Mesh, MeshError, Side, gmsh, triangles};
 use carom_declare::schema::{self, Variant};
 use carom_declare::{
     Item, Json, Key, Kind, NonZero, Reader, Schemas, Section, Value, Written, json, section,
@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 section! {
-    /// A Gmsh file.
+    /// A mesh file: Gmsh, or triangles as STL or OBJ.
     #[derive(Clone, Debug, PartialEq)]
     pub struct MeshFile: "mesh.file" {
         /// Path, relative to the deck.
@@ -231,8 +231,13 @@ fn read(path: &Path) -> Result<(Mesh, String), MeshError> {
         return Err(unreadable(io::Error::other("it is not a file")));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
-    let mesh = gmsh::parse(&bytes)
-        .map_err(|e| MeshError::InFile { path: PathBuf::from(path), error: Box::new(e) })?;
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let parsed = match ending.as_str() {
+        "stl" => triangles::stl(&bytes),
+        "obj" => triangles::obj(&bytes),
+        _ => gmsh::parse(&bytes),
+    };
+    let mesh = parsed.map_err(|e| MeshError::InFile { path: PathBuf::from(path), error: Box::new(e) })?;
     Ok((mesh, format!("crc32:{:08x}", crc32fast::hash(&bytes))))
 }
 

@@ -58,13 +58,20 @@ impl Checker<'_> {
             else {
                 continue;
             };
-            if let Some(method @ (MethodName::Asynchronous | MethodName::BipotentialImplicit)) = method {
+            let touches = contact && body.contact != Part::All(false);
+            let refused = match method {
+                Some(MethodName::Asynchronous | MethodName::BipotentialImplicit) => true,
+                // contact of these asks in which cell a node is
+                Some(MethodName::Verlet | MethodName::Nonsmooth) => touches,
+                _ => false,
+            };
+            if let (Some(method), true) = (method, refused) {
                 let message =
-                    format!("body `{name}` is a shell, and method \"{}\" takes none", method.name());
-                let help = "\"dcr\", \"semi-explicit\" and \"verlet\" do";
+                    format!("body `{name}` is a shell, and method \"{}\" takes none here", method.name());
+                let help = "\"dcr\" and \"semi-explicit\" do; without contact \"verlet\" does too, at rest \"static\"";
                 self.problems.add(&self.place(&["body", name, "element"]), message, help);
             }
-            if contact && body.contact != Part::All(false) && !surface.rim().is_empty() {
+            if touches && !surface.rim().is_empty() {
                 let message =
                     format!("body `{name}` is a shell with open edges; contact knows closed ones only");
                 let help = "close it, or contact = false takes it out";
@@ -125,6 +132,7 @@ mod tests {
         let refused = |method: &str, mesh: &str, more: &str| told(&deck(method, mesh, more)).unwrap_err();
         assert!(refused("verlet", SPHERE, "").contains("without a `thickness`"));
         assert!(refused("asynchronous", SPHERE, "thickness = 0.1").contains("takes none"));
+        assert!(refused("verlet", SPHERE, "thickness = 0.1\n[contact]").contains("takes none"));
         let open = refused("dcr", TUBE, "thickness = 0.01\n[contact]");
         assert!(open.contains("open edges") && open.contains("contact = false"), "{open}");
         assert!(refused("verlet", SPHERE, "thickness = 0.1\nintegration = \"nodal\"").contains("nodal"));

@@ -63,10 +63,12 @@ thickness = 0.01
 refine = 1
 fit = true
 points = "three"
+contact = false
 material = "a"
 [body.hollow-box]
 mesh = { shape = "hollow-box", size = [1, 1, 1], cells = [2, 2, 2] }
 element = "shell"
+contact = false
 thickness = 0.01
 material = "a"
 [body.round-sheet]

@@ -64,6 +64,10 @@ pub enum MeshError {
     #[error("{place}: {problem}")]
     Gmsh { place: Place, problem: String },
 
+    /// A mistake in a file of triangles, at its place.
+    #[error("{place}: {problem}")]
+    Triangles { place: Place, problem: String },
+
     /// Well-formed, but with cells that cannot be used.
     #[error("the file holds {}; {help}", counted(cells))]
     UnsupportedCells { cells: Vec<(&'static str, usize)>, help: &'static str },

@@ -23,6 +23,7 @@ pub mod shape;
 pub mod shape_functions;
 pub mod subdivision;
 pub mod surface;
+pub mod triangles;
 
 mod convert;
 mod measure;
