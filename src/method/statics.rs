@@ -39,8 +39,8 @@ const STILL: f64 = 1e-9;
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// Way of the difference of forces along prescribed motion, of the size of the bodies.
 const DIFFERENCE: f64 = 1e-6;
-/// Share of a rigid motion that supports must hold.
-const HELD: f64 = 1e-8;
+/// Share of a rigid motion that supports must hold: a few of millions of nodes are enough, round-off is not.
+const HELD: f64 = 1e-12;
 
 section! {
     /// Switches of method "static".
