@@ -7,7 +7,7 @@ use super::*;
 use crate::math::Vec3;
 
 /// Every table and every key that a deck can have, over several decks because some exclude each other.
-const EVERYTHING: [&str; 7] = [
+const EVERYTHING: [&str; 8] = [
     r#"
 title = "all"
 method = "verlet"
@@ -195,6 +195,22 @@ integration = "nodal"
 mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], cell = "tet4", at = [2, 0, 0] }
 material = { law = "neo-hookean", young = 1, poisson = 0.49, density = 1 }
 integration = "nodal"
+"#,
+    r#"
+method = "nonsmooth"
+end = 1
+[nonsmooth]
+contact_gradient = "midpoint"
+friction = "projected"
+looks = 20
+halvings = 3
+[contact]
+friction = 0.3
+[body.a]
+mesh = { shape = "rectangle", size = [1, 1], cells = [1, 1] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+[body.wedge]
+polyline = { points = [[0, -1], [-1, -3], [1, -3]], closed = true }
 "#,
     r#"
 method = "semi-explicit"
@@ -545,6 +561,7 @@ fn what_only_one_method_can_do_is_refused_by_the_others() {
     for (method, more, wanted) in [
         ("asynchronous", "[contact]\nguard = true\n", "no common step to certify"),
         ("verlet", "[contact]\nguard = true\n", "`guard` is for method \"dcr\""),
+        ("nonsmooth", "[contact]\nrestitution = 0.5\n", "nobody chooses the restitution"),
         ("asynchronous", "[step]\nsize = 1e-3\n", "a step of its own"),
         ("asynchronous", "contact = [\"xmin\"]\n", "all of body `b` can touch"),
         ("asynchronous", "[asynchronous]\ncontact_step = { average = 1 }\n", "`average` without `travel`"),
