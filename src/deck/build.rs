@@ -5,6 +5,7 @@ use super::problem::Problems;
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
 use super::tree::Tree;
+use crate::contact::scene::BodyKind;
 use crate::contact::search::Pass;
 use crate::element::choice::{Kind, maker};
 use crate::math::Vec3;
@@ -67,6 +68,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         let blocks = mesh.cells.iter().zip(&laws).map(block).collect();
         let index = builder.body(BodySpec {
             name: name.clone(),
+            kind: BodyKind::of_cells(dimension),
             mesh,
             blocks,
             section,

@@ -20,9 +20,9 @@
 mod assembly;
 mod reduced;
 
+use super::bipotential::{Outlook, Touches};
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
-use super::semi_explicit::touches::{Outlook, Touches};
 use super::semi_explicit::{Activation, Options as ContactOptions};
 use super::step_control::StepControl;
 use super::{Method, StepError, StepRule, Watch};
@@ -130,7 +130,11 @@ impl BipotentialImplicit {
             .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
                 (b.0.inf(x), b.1.sup(x))
             });
-        let size = if touches.finest > 0.0 { touches.finest } else { 1e-2 * (bounds.1 - bounds.0).norm() };
+        let size = if touches.world.finest > 0.0 {
+            touches.world.finest
+        } else {
+            1e-2 * (bounds.1 - bounds.0).norm()
+        };
         Ok(BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),
@@ -511,7 +515,7 @@ impl Method for BipotentialImplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.impulses)
+        Some(&self.touches.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

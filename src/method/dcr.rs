@@ -28,18 +28,20 @@
 //! The last term of F: the forces that are evaluated again would break the telescoping ⅛Δt²M a² of the scheme. What is
 //! left on the two bars at half the critical step is 0.2 % (P) and 0.7 % (F), and stays bounded.
 
+mod account;
 mod collisions;
 mod exchange;
 mod guard;
 
 use super::impulses::Impulses;
-use super::newmark::{Newmark, Touched};
+use super::newmark::Newmark;
 use super::response::Projection;
 use super::{Method, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use collisions::Collisions;
+use rayon::prelude::*;
 
 /// Where in the step contact is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,10 +128,10 @@ impl Dcr {
             Err(error) => return Err(self.back_to_start(state, error)),
         };
         watch.add(&mut ledger.phases.force);
-        let c = &self.collisions;
-        let touches = Touched { start: &c.start, slot: &c.slot, list: &c.touches };
+        let c = &mut self.collisions;
+        let touches = c.account.touched(&c.start);
         self.newmark.correct(model, state, t1, touched.then_some(touches), ledger);
-        self.collisions.post(ledger);
+        c.account.post(&mut c.world.impulses, ledger);
         self.book_predictor(model, ledger);
         self.newmark.finish(model, state, t1, &totals, ledger);
         watch.add(&mut ledger.phases.solve);
@@ -170,7 +172,7 @@ impl Dcr {
             ledger.restitution += self.newmark.shift_energy(model);
             self.book_supports(model, state, ledger);
         }
-        self.collisions.post(ledger);
+        self.collisions.account.post(&mut self.collisions.world.impulses, ledger);
         self.newmark.finish(model, state, t1, &totals, ledger);
         watch.add(&mut ledger.phases.force);
         Ok(())
@@ -193,24 +195,24 @@ impl Dcr {
         if self.options.guard
             && let Err(error) = c.guard(model, &self.options, &self.newmark, &mut state.v, t1)
         {
-            c.close();
+            c.account.close(&c.inv_mass);
             return Err(self.back_to_start(state, error));
         }
-        c.close();
-        for node in &c.nodes {
-            state.x[node.node as usize] = c.now[node.node as usize];
+        c.account.close(&c.inv_mass);
+        for node in &c.account.nodes {
+            state.x[node.node as usize] = c.world.x[node.node as usize];
         }
         watch.add(&mut ledger.phases.response);
         ledger.penetration = if c.any() { c.penetration(&self.options)? } else { 0.0 };
         watch.add(&mut ledger.phases.search);
-        Ok(!c.nodes.is_empty())
+        Ok(!c.account.nodes.is_empty())
     }
 
     /// What the events of a step of variant P have cost beside the impacts themselves.
     fn book_predictor(&mut self, model: &Model, ledger: &mut Ledger) {
         let half = 0.5 * self.newmark.dt();
         let mut shift = 0.0;
-        for n in &self.collisions.nodes {
+        for n in &self.collisions.account.nodes {
             let (k, m) = (n.node as usize, model.mass[n.node as usize]);
             let a1 = self.newmark.acceleration(k);
             shift += 0.5 * half * half * m * a1.norm_squared();
@@ -225,7 +227,7 @@ impl Dcr {
 
     /// The same of variant F, for one of the two ends of the displacements.
     fn book_full_step(&self, model: &Model, t1: f64, ledger: &mut Ledger) {
-        for n in &self.collisions.nodes {
+        for n in &self.collisions.account.nodes {
             let (force, load) = self.newmark.force_and_load(model, n.node as usize, t1);
             ledger.external += 0.5 * load.dot(&(n.moved + n.held_back + n.guarded));
             ledger.restitution -= 0.5 * (force - load).dot(&n.moved);
@@ -236,7 +238,7 @@ impl Dcr {
 
     /// What supports of touched nodes have taken, in variant F.
     fn book_supports(&mut self, model: &Model, state: &State, ledger: &mut Ledger) {
-        for n in &self.collisions.nodes {
+        for n in &self.collisions.account.nodes {
             let k = n.node as usize;
             let taken = self.collisions.held_part(k, model.mass[k], &(n.normal + n.friction));
             if taken != Vec3::zeros() {
@@ -252,9 +254,7 @@ impl Dcr {
     fn back_to_start(&mut self, state: &mut State, error: StepError) -> StepError {
         let nodes = state.x.len();
         state.x.copy_from_slice(&self.collisions.start[..nodes]);
-        for (node, touch) in self.collisions.nodes.iter().zip(&self.collisions.touches) {
-            state.v[node.node as usize] -= touch.kick;
-        }
+        self.collisions.account.undo(&mut state.v);
         self.newmark.retreat(&mut state.v);
         error
     }
@@ -267,9 +267,9 @@ impl Dcr {
 
 impl Method for Dcr {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.collisions.begin(model, &state.x, state.time);
+        self.collisions.world.place(model, state.x.par_iter().copied(), state.time);
         if self.options.guard {
-            self.collisions.part_at_start(model, &mut state.x)?;
+            self.collisions.part_at_start(&mut state.x)?;
         }
         self.newmark.start(model, state, ledger)?;
         ledger.penetration = self.collisions.penetration_at_start(&self.options)?;
@@ -293,14 +293,14 @@ impl Method for Dcr {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.collisions.impulses)
+        Some(&self.collisions.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {
         self.newmark.save("dcr", record);
         record.numbers("dcr.shift", &[self.shift]);
-        self.collisions.impulses.save("dcr", record);
-        record.vectors("dcr.x", &self.collisions.now);
+        self.collisions.world.save("dcr", record);
+        record.vectors("dcr.x", &self.collisions.world.x);
         let known: Vec<f64> = self.collisions.known.iter().flat_map(|k| k.map(f64::from)).collect();
         record.numbers("dcr.known", &known);
     }
@@ -308,9 +308,9 @@ impl Method for Dcr {
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
         self.shift = record.get("dcr.shift")?.first().copied().unwrap_or_default();
-        self.collisions.impulses.restore("dcr", record)?;
+        self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();
-        record.read_vectors("dcr.x", &mut self.collisions.now)
+        record.read_vectors("dcr.x", &mut self.collisions.world.x)
     }
 }

@@ -12,12 +12,15 @@
 //! |------|-----------------|
 //! | `step_control.rs` | how long a step is |
 //! | `newmark.rs`, `chunks.rs` | the two half steps of explicit Newmark; nodes as tasks see them |
-//! | `impulses.rs` | impulses of contact since the start |
+//! | `contact_world.rs`, `impulses.rs` | who touches whom, and the impulses of contact since the start |
+//! | `bipotential.rs` | contacts of a step that are solved all together |
 //! | `response.rs` | the answer to one impact |
 
 pub mod asynchronous;
+pub mod bipotential;
 pub mod bipotential_implicit;
 mod chunks;
+pub mod contact_world;
 pub mod dcr;
 pub mod impulses;
 pub mod newmark;

@@ -22,8 +22,8 @@
 //! when open.
 
 mod nodes;
-pub(super) mod touches;
 
+use super::bipotential::{Outlook, Touches};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
 use super::{Method, StepError, StepRule, Watch};
@@ -34,7 +34,6 @@ use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::{Contact, Report, Seconds};
 use nodes::{Done, Nodes};
-use touches::{Outlook, Touches};
 
 /// When a contact acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -277,7 +276,7 @@ impl Method for SemiExplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.impulses)
+        Some(&self.touches.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

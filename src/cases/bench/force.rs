@@ -5,6 +5,7 @@
 //! one to follow the deformation is not in the figure.
 
 use super::Measurement;
+use crate::contact::scene::BodyKind;
 use crate::element::choice::{Kind, maker};
 use crate::material::{Lame, Law};
 use crate::math::Vec3;
@@ -56,6 +57,7 @@ fn model(mesh: Mesh, kind: CellKind, law: &str) -> Option<Model> {
     let mut builder = Builder::default();
     builder.body(BodySpec {
         name: "cube".into(),
+        kind: BodyKind::of_cells(mesh.dimension()),
         mesh,
         blocks: vec![maker(Kind::new(kind), &law_named(law)?)],
         section: 1.0,

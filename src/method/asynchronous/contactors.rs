@@ -69,7 +69,7 @@ pub fn contactor(
         ContactStep::Adaptive { travel, .. } => {
             let density = model.blocks[of.blocks.start].density();
             let volume = model.mass[n] / density / of.section;
-            travel * volume.powf(1.0 / of.mesh.dimension().max(1) as f64)
+            travel * volume.powf(1.0 / of.kind.space() as f64)
         }
         _ => 0.0,
     };

@@ -8,12 +8,12 @@
 use super::edges::{Crossing, Line};
 use super::impulses::Motion;
 use crate::contact::cells::Cells;
-use crate::contact::obstacle::Pose;
+use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::octree::Aabb;
-use crate::contact::pair::{Outer, Pair};
+use crate::contact::pair::{Outer, Pair, Side};
+use crate::contact::places::Places;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::NodeSearch;
-use crate::contact::touch::{Features, Places, Touching};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
@@ -51,9 +51,9 @@ impl Obstacles {
         });
         let rigid = |f: &u32| {
             let facet = &scene.facets[*f as usize];
-            facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid
+            facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid()
         };
-        let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid;
+        let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid();
         let drawn = model.contact.obstacle_nodes();
         let mut x = model.reference.clone();
         x.extend(&drawn);
@@ -205,19 +205,12 @@ impl Obstacles {
         let mut found = std::mem::take(&mut self.found);
         self.cells.query(&[y.x, y.y, y.z], 0.0, &mut found);
         // of each obstacle the nearest facet
-        let at = Places { scene, x: &self.x, poses: &self.poses };
+        let at = Places { scene, x: &self.x, poses: Poses::At(&self.poses) };
         let mut nearest: Option<(u32, u32, Pair)> = None;
         for &i in &found {
             let face = self.facets[i as usize];
             let body = scene.facets[face as usize].body;
-            let features = Features::NodeFace { node, face, side: 1.0, through: false };
-            let touching = Touching {
-                features,
-                bodies: [scene.node_body[node as usize], body],
-                time: 1.0,
-                crossing: None,
-            };
-            let Some(pair) = touching.pair(&at) else { continue };
+            let Some(pair) = at.node_face(node, face, Side::Front, false) else { continue };
             if let Some(best) = nearest.filter(|best| best.0 == body) {
                 if best.2.gap.abs() <= pair.gap.abs() {
                     continue;

@@ -17,10 +17,9 @@
 //! the bodies together. On two graded bars whose meshes do not match it was 1.8 % in one impact.
 
 use super::Options;
-use super::collisions::{Collisions, name};
+use super::collisions::Collisions;
 use crate::contact::friction::scale_to_cone;
 use crate::contact::pair::{MAX_POINTS, Pair};
-use crate::contact::touch::Touching;
 use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 use crate::method::newmark::Newmark;
@@ -33,7 +32,6 @@ const SETTLED: f64 = 1e-3;
 /// A contact that has been put back on the surface and waits for its impulse.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    pub touching: Touching,
     pub pair: Pair,
     /// Energy it shall give back beside its restitution [J].
     pub work: f64,
@@ -53,9 +51,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    pub fn new(touching: Touching, pair: Pair, work: f64, spin: bool) -> Waiting {
+    pub fn new(pair: Pair, work: f64, spin: bool) -> Waiting {
         Waiting {
-            touching,
             pair,
             work,
             spin,
@@ -115,7 +112,7 @@ impl Collisions {
     /// Exchanges the momentum of everything that waits; `v` are the velocities of all nodes.
     pub fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let mut queue = std::mem::take(&mut self.queue);
-        queue.sort(self.nodes.len(), &self.slot);
+        queue.sort(self.account.nodes.len(), &self.account.slot);
         let Queue { waiting, order, .. } = &mut queue;
         for island in order.chunk_by(|a, b| a[0] == b[0]) {
             if let [[_, alone]] = island {
@@ -127,7 +124,7 @@ impl Collisions {
                     sweeps: options.sweeps,
                     corrected: options.energy_correction,
                 };
-                self.sums.returned += together.bounce(waiting, v);
+                self.account.sums.returned += together.bounce(waiting, v);
             }
             for &[_, c] in island {
                 self.account(&waiting[c as usize], model, newmark, v);
@@ -144,7 +141,7 @@ impl Collisions {
         w.friction = impact.friction;
         (w.lost_normal, w.lost_friction) = (impact.lost_normal, impact.lost_friction);
         if options.energy_correction {
-            self.sums.returned += w.work - impact.owed;
+            self.account.sums.returned += w.work - impact.owed;
         }
     }
 
@@ -161,16 +158,16 @@ impl Collisions {
             owed: 0.0,
             sticks: false,
         };
-        self.book(&w.pair, &impact, w.touching.bodies, newmark);
+        self.book(&w.pair, &impact, newmark);
         if w.friction != Vec3::zeros() {
-            self.hold_back(&w.touching, &w.pair, &w.friction, w.approach, newmark);
+            self.hold_back(&w.pair, &w.friction, w.approach, newmark);
         }
         if w.spin {
             // points that do not quite coincide: the impulse has a moment
-            let moment = w.pair.gap_vector(&self.now).cross(&impact.impulse());
+            let moment = w.pair.gap_vector(&self.world.x).cross(&impact.impulse());
             self.restore_spin(w.pair.points(), moment, model, newmark, v);
         }
-        self.carried.push(name(&w.touching));
+        self.account.carried.push(w.pair.key);
     }
 }
 
@@ -311,7 +308,6 @@ mod tests {
     use super::*;
     use crate::contact::dice::Dice;
     use crate::contact::pair::Outer;
-    use crate::contact::touch::Features;
 
     const NODES: u32 = 9;
 
@@ -355,9 +351,7 @@ mod tests {
                 _ => Pair::node_triangle(p, 0, [a, b, c3], [1.0 - s - t, s, t], n),
             };
             (pair.mu, pair.e) = (mu, 1.0);
-            let features = Features::NodeFace { node: p, face: 0, side: 1.0, through: false };
-            let touching = Touching { features, bodies: [0, 1], time: 1.0, crossing: None };
-            waiting.push(Waiting::new(touching, pair, 0.0, false));
+            waiting.push(Waiting::new(pair, 0.0, false));
         }
         Pile { waiting, mass, inv_mass, v }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::contact::scene::BodyKind;
 use crate::element::choice::{Kind, maker};
 use crate::material::Law;
 use crate::mesh::{CellKind, shape};
@@ -20,6 +21,7 @@ fn two_boxes() -> Model {
         let law = Law::StVenantKirchhoff { young: 2.5, poisson: 0.25, density: 1.0 };
         builder.body(BodySpec {
             name: name.into(),
+            kind: BodyKind::Solid,
             mesh,
             blocks: vec![maker(Kind::new(CellKind::Hex8), &law)],
             section: 1.0,
