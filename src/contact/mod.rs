@@ -13,6 +13,7 @@
 //! | `bench_scenes`  | scenes to measure searches on                                       |
 //! | `closest_point` | nearest points of facets and edges                                  |
 //! | `swept`, `inclusion` | crossings during a step, and their certifier                   |
+//! | `entry`         | facets gone through on a straight way; how thick bodies are         |
 //! | `overlap`       | overlap of whole surfaces                                           |
 //! | `pair`          | one contact, whatever touched whatever                              |
 //!
@@ -26,6 +27,7 @@ pub mod cells;
 pub mod check;
 pub mod classic;
 pub mod closest_point;
+pub mod entry;
 pub mod friction;
 pub mod inclusion;
 pub mod measure;

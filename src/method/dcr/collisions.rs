@@ -17,10 +17,11 @@ use super::super::response::{self, Impact, Spin};
 use super::Options;
 use super::exchange::{Queue, Waiting};
 use super::guard::Zones;
+use crate::contact::entry;
 use crate::contact::obstacle::Pose;
 use crate::contact::pair::Pair;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace};
 use crate::contact::three_stage::{ThreeStage, Way};
 use crate::contact::touch::{
     Features, Motion, Places, Touching, came_through, depth_of_edges, edge_crossing, edges_meet,
@@ -41,6 +42,11 @@ const CLEARANCE: f64 = 1e-6;
 const BESIDE: f64 = 1e-2;
 /// Nothing is deeper than it travelled in one step: edges may be off by this much more, as a share of the deepest.
 const LATE: f64 = 0.02;
+
+/// A facet looks against a normal if the cosine of the two is below this: 96°.
+const AGAINST: f64 = -0.1;
+/// Depths that differ by less than this share of the deepest are equal.
+const SAME_DEPTH: f64 = 1e-6;
 
 /// Nodes of a body that tell where it goes.
 const SAMPLES: usize = 8;
@@ -100,6 +106,9 @@ pub struct Collisions {
     pub start: Vec<Vec3>,
     pub now: Vec<Vec3>,
     pub(super) list: Vec<Touching>,
+    /// Room to put it in order.
+    order: Vec<(bool, i64, u32)>,
+    sorted: Vec<Touching>,
     /// Nodes and faces of the last step's list, sorted: where a node belongs that is still inside.
     pub known: Vec<[u32; 2]>,
     /// The same of the step before, while this one is answered.
@@ -120,6 +129,8 @@ pub struct Collisions {
     pub sums: Sums,
     pub impulses: Impulses,
     pub(super) zones: Zones,
+    /// Of each body [m]; infinite where nobody is thin.
+    pub(super) thickness: Vec<f64>,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -133,6 +144,7 @@ impl Collisions {
         let finest = if finest.is_finite() { finest } else { 0.0 };
         let mut now = model.reference.clone();
         now.extend(&drawn);
+        let thickness = entry::thickness(&scene, &now, 2.0 * DEEPEST * finest);
         Collisions {
             scene,
             search: ThreeStage::new(),
@@ -143,6 +155,8 @@ impl Collisions {
             start: now.clone(),
             now,
             list: Vec::new(),
+            order: Vec::new(),
+            sorted: Vec::new(),
             known: Vec::new(),
             before: Vec::new(),
             carried: Vec::new(),
@@ -156,6 +170,7 @@ impl Collisions {
             sums: Sums::default(),
             impulses: Impulses::new(model.reference.len()),
             zones: Zones::default(),
+            thickness,
             deepest: DEEPEST * finest,
             clearance: CLEARANCE * finest,
         }
@@ -230,7 +245,10 @@ impl Collisions {
     pub fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
         self.list.clear();
         let way = self.measure_ways(penetration);
-        let swept = options.swept.unwrap_or(2.0 * way > self.deepest);
+        let swept = options.swept.unwrap_or_else(|| {
+            let ways = self.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
+            2.0 * way > self.deepest || self.may_pass(ways)
+        });
         let query = self.query(options);
         if swept {
             self.find_crossings(&query)?;
@@ -272,12 +290,16 @@ impl Collisions {
                 let touched = touched.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
                 if let Some(face) = came_through(scene, motion, &record, touched, beside) {
                     (record.face, through) = (face, true);
+                    record.normal = scene.facets[face as usize].area_vector(now).normalize();
                 }
             }
             if !through && record.gap > 0.0 {
                 continue;
             }
             let facet = &scene.facets[record.face as usize];
+            if facet.kind != FacetKind::Plane && !faces(scene, now, &record) {
+                continue;
+            }
             let other = facet.nodes[0];
             // Two ends of bars see each other; once is enough.
             if facet.kind == FacetKind::Point && other < record.node && both_ends(scene, record.node) {
@@ -313,6 +335,25 @@ impl Collisions {
                 list.push(touching);
             }
         }
+        self.put_in_order(crossings);
+    }
+
+    /// What overlaps goes the deepest first, nodes before edges, equal depths by their numbers: whoever comes first is told by
+    /// the scene, not by the order in which its bodies are listed.
+    fn put_in_order(&mut self, from: usize) {
+        let Collisions { scene, list, now, poses, order, sorted, .. } = self;
+        let at = Places { scene, x: now, poses };
+        let equal = SAME_DEPTH * self.deepest;
+        order.clear();
+        for (i, touching) in list.iter().enumerate().skip(from) {
+            let gap = touching.pair(&at).map_or(0.0, |pair| pair.gap);
+            let edges = matches!(touching.features, Features::Edges { .. });
+            order.push((edges, (gap / equal).round() as i64, i as u32));
+        }
+        order.sort_unstable();
+        sorted.clear();
+        sorted.extend(order.iter().map(|o| list[o.2 as usize]));
+        list[from..].copy_from_slice(sorted);
     }
 
     /// What met on its way, in the order of time; of each node and body the first.
@@ -427,24 +468,11 @@ impl Collisions {
         }
     }
 
-    /// Friction that changes velocities has also held the points back since they met: that long they went too far. Without
-    /// this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
-    pub(super) fn hold_back(
-        &mut self,
-        touching: &Touching,
-        pair: &Pair,
-        friction: &Vec3,
-        approach: f64,
-        newmark: &Newmark,
-    ) {
-        let since = match touching.crossing {
-            Some(_) => (1.0 - touching.time) * newmark.dt(),
-            None if approach > 0.0 => newmark.dt().min(-pair.gap / approach),
-            // pushed together by its neighbours, and inside already
-            None => newmark.dt(),
-        };
+    /// Friction that changes velocities has also held the points back for the time `acted` [s]: that long they went too
+    /// far. Without this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
+    pub(super) fn hold_back(&mut self, pair: &Pair, friction: &Vec3, acted: f64, newmark: &Newmark) {
         for (k, w) in pair.stencil() {
-            let d = since * w * (self.inv_mass[k] * friction);
+            let d = acted * w * (self.inv_mass[k] * friction);
             self.now[k] += d;
             self.node(k, newmark).held_back += d;
         }
@@ -609,13 +637,13 @@ impl Collisions {
         depth
     }
 
-    /// Writes the books of the impacts themselves; what depends on the end of the step is the method's.
-    pub fn post(&mut self, ledger: &mut Ledger) {
+    /// Writes the books of the impacts themselves and returns what friction took; what depends on the end of the step is the
+    /// method's.
+    pub fn post(&mut self, ledger: &mut Ledger) -> f64 {
         for n in &self.nodes {
             self.impulses.received[n.node as usize] += n.normal + n.friction;
         }
         ledger.restitution += self.sums.lost_normal + self.sums.returned;
-        ledger.friction += self.sums.lost_friction;
         ledger.correction += self.sums.spin + self.sums.returned;
         ledger.external += self.sums.work;
         ledger.impulse += self.sums.impulse;
@@ -624,7 +652,19 @@ impl Collisions {
         self.carried.dedup();
         ledger.contacts = self.carried.len() as u64;
         ledger.collision_kicks += self.sums.kicks;
+        self.sums.lost_friction
     }
+}
+
+/// Does any facet around the node look against the contact's normal? A floor's node that lies under the rim of a block is
+/// inside the block, and near its side: it touches the bottom.
+fn faces(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
+    let n = record.normal;
+    scene.node_facets.of(record.node).iter().any(|&f| {
+        let facet = &scene.facets[f as usize];
+        let own = facet.area_vector(x);
+        scene.bodies[facet.body as usize].attributes.two_sided || own.dot(&n) < AGAINST * own.norm()
+    })
 }
 
 /// A node and a face, or two edges, that may meet during a step.
