@@ -35,9 +35,6 @@ pub struct Arguments {
     quiet: bool,
 }
 
-/// Largest share of energy that may be unaccounted for without a word.
-const BALANCED: f64 = 0.02;
-
 pub fn run(arguments: &Arguments) -> Outcome {
     let begin = Instant::now();
     let stop =
@@ -230,7 +227,7 @@ fn code(error: &RunError) -> u8 {
 
 /// How it went, and where to look.
 fn last_words(summary: &Summary, out: &Path) -> String {
-    let Summary { steps, end_time, energy, .. } = summary;
+    let Summary { steps, end_time, .. } = summary;
     let took = duration(Duration::from_secs_f64(summary.wall_seconds));
     let mut text = match summary.status {
         Status::Interrupted => {
@@ -240,11 +237,8 @@ fn last_words(summary: &Summary, out: &Path) -> String {
     };
     // A run without history has no words of its own.
     text += &carom::look::in_words(out).unwrap_or_default();
-    if energy.error_max_rel >= BALANCED {
-        let part = 100.0 * energy.error_max_rel;
-        text += &format!(
-            "warning: {part:.1} % of the energy is NOT accounted for: take a smaller step or a finer mesh\n"
-        );
+    for warning in &summary.warnings {
+        text += &format!("warning: {warning}\n");
     }
     text + &format!("Results    {}: history.csv, frames.pvd (ParaView), summary.json\n", out.display())
 }

@@ -14,6 +14,7 @@
 //! | `closest_point` | nearest points of facets and edges                                  |
 //! | `swept`, `inclusion` | when features meet during a step, and the certifier of that     |
 //! | `crossing`      | what meets during a step, as pairs                                  |
+//! | `entry`         | facets gone through on a straight way; how thick bodies are         |
 //! | `overlap`       | overlap of whole surfaces                                           |
 //! | `pair`, `places` | one contact, whatever touched whatever; how it is made             |
 //! | `rules`, `selection` | which contacts exist; those of an instant that are held together |
@@ -29,6 +30,7 @@ pub mod check;
 pub mod classic;
 pub mod closest_point;
 pub mod crossing;
+pub mod entry;
 pub mod friction;
 pub mod inclusion;
 pub mod measure;

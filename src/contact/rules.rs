@@ -2,6 +2,7 @@
 //!
 //! | rule | what it decides |
 //! |------|-----------------|
+//! | [`looks_against`] | whether a node can touch along a normal at all: a floor's node under the rim of a block touches its bottom, not its side |
 //! | [`came_through`] | the face through which a node went in, where sides of two bodies are flush |
 //! | [`at_rim`], [`facing`] | the face a node at a rim looks at |
 //! | [`parts_bodies`] | whether the normal of two edges lies in the normal cones of both |
@@ -266,6 +267,20 @@ pub fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
     is_end(record.face)
         && scene.facets[record.face as usize].nodes[0] < record.node
         && scene.node_facets.of(record.node).iter().any(|&f| is_end(f))
+}
+
+/// A facet looks against a normal if the cosine of the two is below this: 96°.
+const AGAINST: f64 = -0.1;
+
+/// Does any facet around the node look against the contact's normal? A floor's node that lies under the rim of a block is
+/// inside the block, and near its side: it touches the bottom.
+pub fn looks_against(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
+    let n = record.normal;
+    scene.node_facets.of(record.node).iter().any(|&f| {
+        let facet = &scene.facets[f as usize];
+        let own = facet.area_vector(x);
+        scene.bodies[facet.body as usize].attributes.two_sided() || own.dot(&n) < AGAINST * own.norm()
+    })
 }
 
 #[cfg(test)]

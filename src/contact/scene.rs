@@ -454,6 +454,7 @@ impl Scene {
                     }
                 }
             }
+            super::entry::far_sides(self, body, reference, &mut pairs);
         }
         Lists::sorted(self.node_body.len(), pairs)
     }

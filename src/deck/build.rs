@@ -5,6 +5,7 @@ use super::problem::Problems;
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
 use super::tree::Tree;
+use crate::contact::friction;
 use crate::contact::scene::BodyKind;
 use crate::contact::search::Pass;
 use crate::element::choice::{Kind, maker};
@@ -294,6 +295,10 @@ fn who_touches(
     }
     let (passing, touching): (Vec<&Between>, Vec<&Between>) = spec.between.iter().partition(|b| b.off);
     contact::Contact {
+        stick: match spec.stick {
+            Some(Stick::Plastic) => friction::Stick::Plastic,
+            Some(Stick::Elastic) | None => friction::Stick::Elastic,
+        },
         obstacles: Vec::new(),
         law: contact::Law { friction: spec.friction, restitution: spec.restitution },
         laws: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, law(b)))).collect(),

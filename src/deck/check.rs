@@ -137,6 +137,16 @@ impl Checker<'_> {
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
             self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
         }
+        let solves = matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
+        if let Some(Some(Contact { stick: Some(_), .. })) = contact
+            && solves
+        {
+            let message = format!(
+                "`stick` is for methods that answer contacts by impacts; \"{name}\" solves for slip at the end of the step, and sticking takes nothing"
+            );
+            let help = "remove it, or method = \"dcr\", \"asynchronous\" or \"verlet\"";
+            self.problems.add(&self.place(&["contact", "stick"]), message, help);
+        }
         if method != MethodName::Asynchronous {
             return;
         }

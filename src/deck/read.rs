@@ -323,6 +323,7 @@ fn contact(item: Item) -> Option<Contact> {
     let mut r = item.table("contact")?;
     let friction = r.or("friction", 0.0, Item::not_negative);
     let restitution = r.maybe("restitution", Item::share);
+    let stick = r.maybe("stick", |i| i.choice(&Stick::ALL).map(|k| [Stick::Elastic, Stick::Plastic][k]));
     let guard = r.or("guard", false, Item::flag);
     let off = r.or("off", Vec::new(), |i| i.list(Item::text));
     let with_itself = r.or("self", Vec::new(), |i| i.list(Item::text));
@@ -338,6 +339,7 @@ fn contact(item: Item) -> Option<Contact> {
     Some(Contact {
         friction: friction?,
         restitution: restitution?,
+        stick: stick?,
         guard: guard?,
         off: off?,
         with_itself: with_itself?,

@@ -191,7 +191,7 @@ impl Default for SemiExplicit {
     fn default() -> Self {
         SemiExplicit {
             activation: Activation::Position,
-            pass: Passes::Single,
+            pass: Passes::Double,
             edge_edge: true,
             push_back: 0.2,
             tolerance: 1e-6,
@@ -473,6 +473,9 @@ pub struct Contact {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1))]
     pub restitution: Option<f64>,
+    /// What sticking does to slip, in methods that answer contacts by impacts; "elastic" unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stick: Option<Stick>,
     /// Every step ends certified free of intersections.
     pub guard: bool,
     /// Bodies that touch nothing.
@@ -486,6 +489,20 @@ pub struct Contact {
     /// What holds between two bodies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub between: Vec<Between>,
+}
+
+/// What sticking does to slip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stick {
+    /// Turns it round with the restitution of the normal: sticking loses nothing where that is 1.
+    Elastic,
+    /// Stops it, as the schemes were published.
+    Plastic,
+}
+
+impl Stick {
+    pub const ALL: [&'static str; 2] = ["elastic", "plastic"];
 }
 
 /// What holds between two bodies.

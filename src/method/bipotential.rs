@@ -71,6 +71,9 @@ pub struct Outlook<'a> {
     pub dt: f64,
 }
 
+/// Contacts are unsolved if the last sweep changed a velocity by more than this times the tolerance.
+const UNSOLVED: f64 = 100.0;
+
 pub struct Touches {
     pub world: ContactWorld,
     /// Where obstacles stand at the start and at the end of the step.
@@ -270,6 +273,13 @@ impl Touches {
                 found.filter(|_| key.kind == Kind::NodeFace).map_or(Vec3::zeros(), |k| k.force)
             }
         }
+    }
+
+    /// Was something left that still moves? Contacts that say nearly the same thing pass their shares to and fro for long,
+    /// while velocities have settled.
+    pub fn is_unsolved(&self, options: &Options) -> bool {
+        let settled = UNSOLVED * options.tolerance * self.speed.max(options.speed);
+        self.report.unfinished > 0 && self.report.change > settled
     }
 
     /// Finds the forces and changes the velocities `v` accordingly.

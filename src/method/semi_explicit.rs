@@ -71,7 +71,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             activation: Activation::Position,
-            pass: Pass::Single,
+            pass: Pass::Double,
             edge_edge: true,
             push_back: 0.2,
             tolerance: 1e-6,
@@ -214,6 +214,7 @@ impl Method for SemiExplicit {
         // 4. velocities at the end of the step that obey the law at every contact
         self.touches.list(model, &self.options, &state.v, &self.next, dt);
         self.touches.solve(&self.options, dt, &mut self.next);
+        ledger.unsolved += u64::from(self.touches.is_unsolved(&self.options));
         watch.add(&mut ledger.phases.response);
         // 5. positions
         Nodes::advance(&mut state.x, &self.next, dt, &mut self.start);
@@ -258,7 +259,7 @@ impl Method for SemiExplicit {
         state.material.accept();
         (state.time, state.step) = (time[1], state.step + 1);
         ledger.element_kicks += model.elements() as u64;
-        self.control.follow(state, &totals, measures);
+        self.control.follow(state, &totals, measures, ledger.peak);
         watch.add(&mut ledger.phases.solve);
         // 2. and 3. of the next step: the overlap of this state is measured on the way
         ledger.penetration = self.prepare(model, state)?;

@@ -6,6 +6,7 @@
 
 use super::Model;
 use super::restraint::Motion;
+use crate::contact::friction::Stick;
 use crate::contact::obstacle::Pose;
 use crate::contact::scene::{Attributes, BodyInput, BodyKind, FacetKind, Rules, Scene};
 use crate::math::{Mat3, Vec3};
@@ -127,6 +128,8 @@ pub struct Contact {
     pub obstacles: Vec<Obstacle>,
     /// Between all who have no law of their own.
     pub law: Law,
+    /// What sticking does in methods that answer contacts by impacts.
+    pub stick: Stick,
     /// Between two bodies.
     pub laws: Vec<([u32; 2], Law)>,
     /// Pairs of bodies that pass through each other.

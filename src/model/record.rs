@@ -147,6 +147,7 @@ impl Ledger {
         record.vectors("ledger.vectors", &[self.impulse, self.moment]);
         let counts = [self.contacts, self.contacts_peak, self.element_kicks, self.collision_kicks];
         record.counts("ledger.counts", &counts);
+        record.counts("ledger.doubts", &[self.unsolved, self.let_go]);
     }
 
     pub fn restore(record: &Record) -> Result<Self, RecordError> {
@@ -160,6 +161,7 @@ impl Ledger {
         [ledger.impulse, ledger.moment] = vectors;
         [ledger.contacts, ledger.contacts_peak, ledger.element_kicks, ledger.collision_kicks] =
             record.read_counts("ledger.counts")?;
+        [ledger.unsolved, ledger.let_go] = record.read_counts("ledger.doubts")?;
         Ok(ledger)
     }
 }

@@ -27,5 +27,6 @@ mod semi_explicit_cylinders;
 mod semi_explicit_pile;
 mod semi_explicit_touches;
 mod supports_and_loads_balance_the_books;
+mod trust;
 mod two_bars_meet_and_part;
 mod two_hex_bars_meet_and_part;

@@ -129,13 +129,13 @@ impl Account {
         }
     }
 
-    /// Writes the books of the impacts themselves; what depends on the end of the step is the method's.
-    pub fn post(&mut self, impulses: &mut Impulses, ledger: &mut Ledger) {
+    /// Writes the books of the impacts themselves and returns what friction took; what depends on the end of the step is the
+    /// method's.
+    pub fn post(&mut self, impulses: &mut Impulses, ledger: &mut Ledger) -> f64 {
         for n in &self.nodes {
             impulses.received[n.node as usize] += n.normal + n.friction;
         }
         ledger.restitution += self.sums.lost_normal + self.sums.returned;
-        ledger.friction += self.sums.lost_friction;
         ledger.correction += self.sums.spin + self.sums.returned;
         ledger.external += self.sums.work;
         ledger.impulse += self.sums.impulse;
@@ -144,5 +144,6 @@ impl Account {
         self.carried.dedup();
         ledger.contacts = self.carried.len() as u64;
         ledger.collision_kicks += self.sums.kicks;
+        self.sums.lost_friction
     }
 }

@@ -16,10 +16,11 @@ use super::account::Account;
 use super::exchange::{Queue, Waiting};
 use super::guard::Zones;
 use crate::contact::crossing::{Meeting, Motion, candidates, in_order};
+use crate::contact::entry;
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
-use crate::contact::rules::{came_through, depth_of_edges, is_second_end, parts_bodies};
+use crate::contact::rules::{came_through, depth_of_edges, is_second_end, looks_against, parts_bodies};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::{ThreeStage, Way};
@@ -42,6 +43,9 @@ const BESIDE: f64 = 1e-2;
 /// Nothing is deeper than it travelled in one step: edges may be off by this much more, as a share of the deepest.
 const LATE: f64 = 0.02;
 
+/// Depths that differ by less than this share of the deepest are equal.
+const SAME_DEPTH: f64 = 1e-6;
+
 /// Nodes of a body that tell where it goes.
 const SAMPLES: usize = 8;
 
@@ -55,6 +59,9 @@ pub struct Collisions {
     /// All nodes of the scene at the start of the step.
     pub start: Vec<Vec3>,
     pub(super) list: Vec<Pair>,
+    /// Room to put it in order.
+    order: Vec<(bool, i64, u32)>,
+    sorted: Vec<Pair>,
     /// Nodes and faces of the last step's list, sorted: where a node belongs that is still inside.
     pub known: Vec<[u32; 2]>,
     /// The same of the step before, while this one is answered.
@@ -68,6 +75,8 @@ pub struct Collisions {
     pushed: Vec<f64>,
     pub account: Account,
     pub(super) zones: Zones,
+    /// Of each body [m]; infinite where nobody is thin.
+    pub(super) thickness: Vec<f64>,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -80,6 +89,8 @@ impl Collisions {
             inv_mass: world.inertia.all(),
             start: world.x.clone(),
             list: Vec::new(),
+            order: Vec::new(),
+            sorted: Vec::new(),
             known: Vec::new(),
             before: Vec::new(),
             queue: Queue::default(),
@@ -88,6 +99,7 @@ impl Collisions {
             pushed: Vec::new(),
             account: Account::new(model),
             zones: Zones::default(),
+            thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
             deepest: DEEPEST * world.finest,
             clearance: CLEARANCE * world.finest,
             world,
@@ -151,7 +163,10 @@ impl Collisions {
     pub fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
         self.list.clear();
         let way = self.measure_ways(penetration);
-        let swept = options.swept.unwrap_or(2.0 * way > self.deepest);
+        let swept = options.swept.unwrap_or_else(|| {
+            let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
+            2.0 * way > self.deepest || self.may_pass(ways)
+        });
         let query = self.query(options);
         if swept {
             self.find_crossings(&query)?;
@@ -198,12 +213,16 @@ impl Collisions {
                 let touched = touched.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
                 if let Some(face) = came_through(scene, motion, &record, touched, beside) {
                     (record.face, through) = (face, true);
+                    record.normal = scene.facets[face as usize].area_vector(now).normalize();
                 }
             }
             if !through && record.gap > 0.0 {
                 continue;
             }
             let facet = &scene.facets[record.face as usize];
+            if facet.kind != FacetKind::Plane && !looks_against(scene, now, &record) {
+                continue;
+            }
             if is_second_end(scene, &record) {
                 continue;
             }
@@ -233,6 +252,24 @@ impl Collisions {
                 list.push(pair);
             }
         }
+        self.put_in_order(crossings);
+    }
+
+    /// What overlaps goes the deepest first, nodes before edges, equal depths by their numbers: whoever comes first is told by
+    /// the scene, not by the order in which its bodies are listed.
+    fn put_in_order(&mut self, from: usize) {
+        let Collisions { world, list, order, sorted, .. } = self;
+        let at = world.places();
+        let equal = SAME_DEPTH * self.deepest;
+        order.clear();
+        for (i, pair) in list.iter().enumerate().skip(from) {
+            let gap = at.measured_anew(pair).map_or(0.0, |pair| pair.gap);
+            order.push((pair.key.kind == Kind::EdgeEdge, (gap / equal).round() as i64, i as u32));
+        }
+        order.sort_unstable();
+        sorted.clear();
+        sorted.extend(order.iter().map(|o| list[o.2 as usize]));
+        list[from..].copy_from_slice(sorted);
     }
 
     /// What met on its way, in the order of time; of each node and body the first.
@@ -335,17 +372,11 @@ impl Collisions {
         }
     }
 
-    /// Friction that changes velocities has also held the points back since they met: that long they went too far. Without
-    /// this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
-    pub(super) fn hold_back(&mut self, pair: &Pair, friction: &Vec3, approach: f64, newmark: &Newmark) {
-        let since = match pair.met {
-            Some(time) => (1.0 - time) * newmark.dt(),
-            None if approach > 0.0 => newmark.dt().min(-pair.gap / approach),
-            // pushed together by its neighbours, and inside already
-            None => newmark.dt(),
-        };
+    /// Friction that changes velocities has also held the points back for the time `acted` [s]: that long they went too
+    /// far. Without this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
+    pub(super) fn hold_back(&mut self, pair: &Pair, friction: &Vec3, acted: f64, newmark: &Newmark) {
         for (k, w) in pair.stencil() {
-            let d = since * w * (self.inv_mass[k] * friction);
+            let d = acted * w * (self.inv_mass[k] * friction);
             self.world.x[k] += d;
             self.account.of(k, newmark).held_back += d;
         }

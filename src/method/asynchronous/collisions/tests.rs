@@ -72,7 +72,9 @@ fn lists_of_candidates_miss_nobody() {
         let motion = hands.motion();
         for ring in 0..collisions.rings.len() {
             let mut hits = Vec::new();
-            let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
+            // nobody has come from anywhere
+            collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick));
+            let tasks = collisions.find_hits(ring, &mut hits, 0.0, &model, &motion);
             let listed: Vec<(u32, u32)> =
                 hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
             let mut asked = Vec::new();
