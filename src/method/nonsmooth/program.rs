@@ -17,11 +17,11 @@
 //! turns: multipliers of the normal constraints exactly (`solve::complementarity`), then friction by projected Gauss–Seidel sweeps in the
 //! discs these multipliers allow, until neither changes.
 
-use carom_declare::words;
 use super::detect::{Admissible, Constraint, Key};
 use super::simplex::{Foot, Touch};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
+use carom_declare::words;
 
 words! {
     /// Where the gradients are taken along which contact presses.
