@@ -12,23 +12,23 @@
 //! together. Nothing else has to be told of a new key: reader, default, schema, resolved deck and the guide's tables follow.
 
 mod array;
-pub mod body;
+mod body;
 mod build;
 mod check;
-pub mod contact;
-pub mod load;
-pub mod material;
-pub mod mesh;
-pub mod method;
-pub mod obstacle;
-pub mod output;
-pub mod probe;
-pub mod resolve;
+mod contact;
+mod load;
+mod material;
+mod mesh;
+mod method;
+mod obstacle;
+mod output;
+mod probe;
+pub(crate) mod resolve;
 pub mod schema;
 mod shell;
 pub mod spec;
-pub mod step;
-pub mod support;
+mod step;
+mod support;
 pub mod surfaces;
 #[cfg(test)]
 mod tests;

@@ -85,12 +85,11 @@ impl Setup {
 
     /// From the text of a deck that is called `name` in messages; its paths begin at `folder`.
     pub fn deck(self, name: &str, text: &str, folder: &Path) -> Result<Simulation, SimulationError> {
-        let before = self.examine()?;
-        let pool = self.pool()?;
+        let (begin, before, pool) = (Instant::now(), self.examine()?, self.pool()?);
         let input = Input { name, text, folder, options: &self.options };
         let loaded = pool.install(|| deck::load_with(&input, &self.laws))?;
         let output = loaded.spec.output;
-        Ok(self.simulation(pool, before, Stage::Deck(Box::new(loaded)), output))
+        Ok(Simulation { begin, ..self.simulation(pool, before, Stage::Deck(Box::new(loaded)), output) })
     }
 
     /// From a case built in code; `output` says how much is written and remembered.
@@ -99,10 +98,9 @@ impl Setup {
         build: impl FnOnce() -> Case + Send,
         output: Output,
     ) -> Result<Simulation, SimulationError> {
-        let before = self.examine()?;
-        let pool = self.pool()?;
+        let (begin, before, pool) = (Instant::now(), self.examine()?, self.pool()?);
         let case = pool.install(build);
-        Ok(self.simulation(pool, before, Stage::Case(Box::new(case)), output))
+        Ok(Simulation { begin, ..self.simulation(pool, before, Stage::Case(Box::new(case)), output) })
     }
 
     fn examine(&self) -> Result<Found, SimulationError> {

@@ -11,7 +11,8 @@
 //! **Method.** Block principal pivoting (Portugal, Júdice & Vicente 1994): guess the active set, solve `A_FF λ_F = −b_F`, exchange
 //! everything with a wrong sign; when that does not lessen the number of wrong signs a few times in a row, only the last
 //! wrong one (Murty 1974), which ends after finitely many steps. A guess that is nearly right, such as the set of the last
-//! step, costs two or three factorisations. The answer solves its equations exactly, no matter how the set was found.
+//! step, costs two or three factorisations. The answer solves its equations exactly, no matter how the set was found; of many answers it is
+//! the one nearest to the guess.
 //!
 //! **Islands.** Constraints that share no unknown are solved apart from each other, in parallel; each with the same bits
 //! whoever solves it.
@@ -190,6 +191,8 @@ impl Island {
         let known = self.members.iter().any(|&i| guess[i as usize] > 0.0);
         let start = |k: usize| if known { guess[self.members[k] as usize] > 0.0 } else { b[k] < 0.0 };
         let mut active: Vec<bool> = (0..n).map(start).collect();
+        let first: Vec<f64> =
+            self.members.iter().zip(&scale).map(|(&i, s)| guess[i as usize].max(0.0) / s).collect();
         let (mut entries, mut number) = (Vec::new(), vec![u32::MAX; n]);
         let (mut x, mut rest) = (Vec::new(), Vec::new());
         let mut wrong = Vec::new();
@@ -214,8 +217,12 @@ impl Island {
                     }
                 }
             }
+            // as a correction of the guess: of many solutions the one nearest to it
             x.clear();
-            x.extend(set.iter().map(|&k| -b[k]));
+            x.extend(set.iter().map(|&k| {
+                let known: f64 = row(k).filter(|(j, _)| active[*j]).map(|(j, v)| v * first[j]).sum();
+                -b[k] - known
+            }));
             envelope.factor(set.len(), &entries);
             envelope.solve(&mut x);
             // what the shift has left of −b is solved for once more
@@ -227,6 +234,7 @@ impl Island {
                 x.iter_mut().zip(&rest).for_each(|(x, r)| *x += r);
             }
             self.pivots += 1;
+            set.iter().zip(&mut x).for_each(|(&k, x)| *x += first[k]);
             self.multipliers.fill(0.0);
             set.iter().zip(&x).for_each(|(&k, &x)| self.multipliers[k] = x);
             let most = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
@@ -398,10 +406,10 @@ mod tests {
         }
     }
 
-    /// Two hundred islands at once, solved by one thread and by three, from nothing and from their answer: the same bits,
-    /// and the second time one factorisation each.
+    /// Two hundred islands at once, solved by one thread and by three: the same bits. From their answer: the same to round-off, by one
+    /// factorisation each.
     #[test]
-    fn threads_and_warm_starts_change_no_bit_of_many_islands() {
+    fn threads_change_no_bit_of_many_islands_and_warm_starts_nothing_that_counts() {
         let mut dice = Dice(10);
         let mut a = Matrix::default();
         a.clear();
@@ -431,7 +439,8 @@ mod tests {
         assert_eq!(one, three);
         assert!(cold.islands >= 200 && cold.unfinished == 0);
         let warm = run(2, &mut three);
-        assert_eq!(one, three);
+        let apart = one.iter().zip(&three).map(|(x, y)| (x - y).abs() / x.max(1.0)).fold(0.0, f64::max);
+        assert!(apart < 1e-11, "{apart:e}");
         assert!(warm.pivots <= warm.islands, "{warm:?}");
     }
 }

@@ -190,7 +190,7 @@ fn two_squares_meet_as_the_sheet_says() {
         assert!((seen.angular - drift).abs() < 1e-2 * drift + 1e-14, "{seen:?}");
         assert!(seen.violation <= 1e-10 && seen.depth <= 1e-10, "{seen:?}");
         assert!(seen.energy_most <= 0.5650 * (1.0 + 1e-9), "{seen:?}");
-        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-12, "{seen:?}");
+        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-11, "{seen:?}");
     }
 }
 
@@ -274,7 +274,7 @@ fn nine_fragments_collide_corner_on_corner_and_scatter() {
             "{seen:?}"
         );
         assert!(seen.violation <= 1e-10 && seen.depth <= 1e-10, "{seen:?}");
-        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-12, "{seen:?}");
+        assert!(seen.cone <= 1.0 + 1e-9 && seen.least_dissipation >= -1e-11, "{seen:?}");
         assert!(seen.active >= 20, "{seen:?}");
     }
     assert!(rough.energy.1 < smooth.energy.1);

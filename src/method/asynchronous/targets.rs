@@ -338,7 +338,7 @@ fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3,
 /// Reference coordinates of the middle of a cell.
 fn middle(kind: CellKind) -> Vec3 {
     match kind {
-        CellKind::Tri3 => Vec3::new(1.0 / 3.0, 1.0 / 3.0, 0.0),
+        CellKind::Tri3 | CellKind::Shell3 => Vec3::new(1.0 / 3.0, 1.0 / 3.0, 0.0),
         CellKind::Tet4 => Vec3::repeat(0.25),
         CellKind::Bar2 | CellKind::Quad4 | CellKind::Hex8 => Vec3::zeros(),
     }

@@ -13,9 +13,8 @@
 //!
 //! **Friction.** With the slip S of the two touched points (`Slip`): the tangential part of `Σ w x`, exactly Coulomb's law. As published
 //! (`Projected`): all local motion but the rigid one and the opening, `P = 1 − rigid − M⁻¹∇g ∇gᵀ/(∇g·M⁻¹∇g)`, bounded by the norm of the
-//! whole normal force; that is Coulomb's law only where the facet's nodes share the force equally. Both are solved by
-//! turns: multipliers of the normal constraints exactly (`solve::complementarity`), then friction by projected Gauss–Seidel sweeps in the
-//! discs these multipliers allow, until neither changes.
+//! whole normal force; that is Coulomb's law only where the facet's nodes share the force equally. Both are solved by projected Gauss–Seidel
+//! sweeps over multipliers and friction, then the multipliers exactly (`solve::complementarity`), in turns until neither changes.
 
 use super::detect::{Admissible, Constraint, Key};
 use super::simplex::{Foot, Touch};
@@ -52,11 +51,11 @@ const SLOW: f64 = 1e-11;
 /// Quadratic programs in a row at most.
 const PROGRAMS: usize = 60;
 /// Turns between normal and frictional forces, and sweeps of the latter, at most.
-const TURNS: usize = 12;
-const SWEEPS: usize = 100;
+const TURNS: usize = 40;
+const SWEEPS: usize = 400;
 /// From this program of a step on friction stays as it is: where multipliers are not unique, the discs of friction may change places
 /// for ever.
-const FROZEN: usize = 12;
+const FROZEN: usize = 30;
 /// Friction has settled when no sweep moves a point by more than this share of the farthest slip or of the penetration.
 const SETTLED: f64 = 1e-10;
 /// … and the turns between friction and normal forces are over when a new turn moves nothing by more than this.
@@ -207,6 +206,7 @@ impl Program {
                     break;
                 }
             }
+            self.clip(friction);
             let step = self.move_nodes(at, soft);
             solved.programs += 1;
             self.programs += 1;
@@ -256,8 +256,23 @@ impl Program {
             let drag = [Vec3::zeros(); 4];
             self.rows.push(Row { g: s.value(&at.now), gradient: end, push, foot, soft: slip, mass, x, drag });
         }
-        for i in 0..self.rows.len() {
-            self.rows[i].drag = self.rows[i].drag_of(&self.tangential[i], friction);
+        for (row, p) in self.rows.iter_mut().zip(&mut self.tangential) {
+            if friction == Friction::Slip {
+                // the surface has turned since this force was found
+                p[0] -= row.foot.normal * row.foot.normal.dot(&p[0]);
+            }
+            row.drag = row.drag_of(p, friction);
+        }
+    }
+
+    /// Shortens friction to what the multipliers allow.
+    fn clip(&mut self, friction: Friction) {
+        for i in 0..self.work.len() {
+            let (bound, size) = (self.bound(i, friction), norm(&self.tangential[i]));
+            if size > bound {
+                self.tangential[i] = self.tangential[i].map(|p| p * (bound / size));
+                self.rows[i].drag = self.rows[i].drag_of(&self.tangential[i], friction);
+            }
         }
     }
 
@@ -356,7 +371,7 @@ impl Program {
         }
     }
 
-    /// Friction by projected Gauss–Seidel in the discs that the multipliers allow; `true` if hardly anything changed.
+    /// Multipliers and friction by projected Gauss–Seidel; `true` if hardly anything changed.
     fn rub(&mut self, at: &mut Admissible, soft: f64, friction: Friction) -> bool {
         for &k in &self.nodes {
             at.trial[k as usize] = self.moved(at, k, soft);
@@ -365,6 +380,7 @@ impl Program {
         for sweep in 0..SWEEPS {
             let mut change: f64 = 0.0;
             for i in 0..self.work.len() {
+                change = change.max(self.press(at, i, soft, &mut farthest));
                 let bound = self.bound(i, friction);
                 let old = self.tangential[i];
                 let compliance = self.rows[i].soft;
@@ -398,6 +414,30 @@ impl Program {
             }
         }
         first <= UNCHANGED * farthest
+    }
+
+    /// One multiplier so that its own constraint holds where the trial positions are; returns how far that moves its points.
+    fn press(&mut self, at: &mut Admissible, i: usize, soft: f64, farthest: &mut f64) -> f64 {
+        let (row, ease) = (&self.rows[i], self.matrix.diagonal(i));
+        let ids = self.work[i].simplex.nodes;
+        let count = self.work[i].simplex.count();
+        let mut w = row.g;
+        for a in 0..count {
+            let k = ids[a] as usize;
+            w += row.gradient[a].dot(&(at.trial[k] - at.now[k]));
+        }
+        let old = self.lambda[i];
+        let new = (old - w / ease).max(0.0);
+        if new == old {
+            return 0.0;
+        }
+        for a in 0..count {
+            let k = ids[a] as usize;
+            at.trial[k] += (new - old) * soft * (at.inv_mass[k] * row.push[a]);
+        }
+        self.lambda[i] = new;
+        *farthest = farthest.max(new * ease / row.foot.lever);
+        (new - old).abs() * ease / row.foot.lever
     }
 
     /// Where the present forces bring a node.
