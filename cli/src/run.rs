@@ -29,9 +29,6 @@ pub struct Arguments {
     quiet: bool,
 }
 
-/// Largest share of energy that may be unaccounted for without a word.
-const BALANCED: f64 = 0.02;
-
 pub fn run(arguments: &Arguments) -> Outcome {
     let stop =
         Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
@@ -119,7 +116,7 @@ fn first_words(simulation: &Simulation) -> String {
 
 /// How it went, and where to look.
 fn last_words(summary: &Summary, reached: Reached, out: &Path) -> String {
-    let Summary { steps, end_time, energy, .. } = summary;
+    let Summary { steps, end_time, .. } = summary;
     let took = duration(Duration::from_secs_f64(summary.wall_seconds));
     let mut text = match reached {
         Reached::Stopped => {
@@ -129,11 +126,8 @@ fn last_words(summary: &Summary, reached: Reached, out: &Path) -> String {
     };
     // A run without history has no words of its own.
     text += &carom::look::in_words(out).unwrap_or_default();
-    if energy.error_max_rel >= BALANCED {
-        let part = 100.0 * energy.error_max_rel;
-        text += &format!(
-            "warning: {part:.1} % of the energy is NOT accounted for: take a smaller step or a finer mesh\n"
-        );
+    for warning in &summary.warnings {
+        text += &format!("warning: {warning}\n");
     }
     text + &format!("Results    {}: history.csv, frames.pvd (ParaView), summary.json\n", out.display())
 }

@@ -385,8 +385,9 @@ pub(super) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
         Pass::Double => [true, a != b],
         Pass::Single if a == b => [true, false],
         // Nodes that move look at what is rigid in any case; its own look too where they are finer.
-        Pass::Single if p.attributes.rigid != q.attributes.rigid => {
-            let looks = |a: &Body, b: &Body| !a.attributes.rigid || !a.plane && a.median_edge < b.median_edge;
+        Pass::Single if p.attributes.rigid() != q.attributes.rigid() => {
+            let looks =
+                |a: &Body, b: &Body| !a.attributes.rigid() || !a.plane && a.median_edge < b.median_edge;
             [looks(p, q), looks(q, p)]
         }
         Pass::Single => {

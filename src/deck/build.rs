@@ -5,6 +5,7 @@ use super::check::{Made, Prepared};
 use super::method::{self, Ready};
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
+use crate::contact::scene::BodyKind;
 use crate::element::choice::Kind;
 use crate::element::shell::ShellOptions;
 use crate::math::Vec3;
@@ -65,14 +66,17 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
             };
             law.maker(kind)
         };
+        let shell = surface.is_some();
         let blocks = match surface {
             Some(surface) => {
                 vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
             }
             None => mesh.cells.iter().zip(&laws).map(block).collect(),
         };
+        let kind = if shell { BodyKind::Shell } else { BodyKind::of_cells(dimension) };
         let index = builder.body(BodySpec {
             name: name.to_owned(),
+            kind,
             mesh,
             blocks,
             section,
@@ -165,6 +169,7 @@ fn who_touches(
     }
     let (passing, touching): (Vec<&Between>, Vec<&Between>) = spec.between.iter().partition(|b| b.off);
     contact::Contact {
+        stick: spec.stick.unwrap_or_default(),
         obstacles: Vec::new(),
         law: contact::Law { friction: spec.friction, restitution: spec.restitution },
         laws: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, law(b)))).collect(),

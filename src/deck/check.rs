@@ -148,6 +148,16 @@ impl Checker<'_> {
             let help = "remove it, or method = \"dcr\", where it can be chosen";
             self.problems.add(&self.place(&["contact", "restitution"]), message, help);
         }
+        let solves = matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
+        if let Some(Some(Contact { stick: Some(_), .. })) = contact
+            && solves
+        {
+            let message = format!(
+                "`stick` is for methods that answer contacts by impacts; \"{name}\" solves for slip at the end of the step, and sticking takes nothing"
+            );
+            let help = "remove it, or method = \"dcr\", \"asynchronous\" or \"verlet\"";
+            self.problems.add(&self.place(&["contact", "stick"]), message, help);
+        }
         if method != MethodName::Asynchronous {
             return;
         }

@@ -1,6 +1,7 @@
 //! `[contact]`: who touches whom, and how.
 
 use super::body::{AnyBody, Body, Part};
+use crate::contact::friction::Stick;
 use carom_declare::{Listed, NotNegative, Share, Tables, section};
 
 section! {
@@ -12,6 +13,8 @@ section! {
         /// Share of the speed of approach with which surface nodes part, 0 to 1; the method's own unless given: 1, with
         /// "semi-explicit" and "bipotential-implicit" 0. It acts on nodes, not on bodies.
         restitution: Option<f64> as Option<Share>;
+        /// What sticking does to slip, with methods "dcr", "asynchronous" and "verlet"; "elastic" unless given.
+        stick: Option<Stick>;
         /// With method "dcr" only: every step ends certified free of intersections; then nothing may overlap at the start, and
         /// what touches there is moved apart by a millionth of an edge.
         guard: bool;

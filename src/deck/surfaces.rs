@@ -5,10 +5,10 @@
 
 use crate::contact::check::{self, Problem};
 use crate::contact::overlap;
+use crate::contact::rules::parts_bodies;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::parts_bodies;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::{Model, State};

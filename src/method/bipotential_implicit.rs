@@ -26,9 +26,9 @@ mod parts;
 mod reduced;
 mod thin;
 
+use super::bipotential::{Outlook, Touches};
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
-use super::semi_explicit::touches::{Outlook, Touches};
 use super::semi_explicit::{Activation, Options as ContactOptions};
 use super::step_control::{EARLY, StepControl};
 use super::{Method, Reached, StepError, StepRule, Watch};
@@ -133,12 +133,16 @@ impl BipotentialImplicit {
             .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
                 (b.0.inf(x), b.1.sup(x))
             });
-        let size = if touches.finest > 0.0 { touches.finest } else { 1e-2 * (bounds.1 - bounds.0).norm() };
+        let size = if touches.world.finest > 0.0 {
+            touches.world.finest
+        } else {
+            1e-2 * (bounds.1 - bounds.0).norm()
+        };
         Ok(BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),
             forces: Forces::new(model),
-            thin: Thin::new(model, &touches.scene),
+            thin: Thin::new(model, &touches.world.scene),
             touches,
             work: Work::new(model),
             newton: Newton::default(),
@@ -233,7 +237,7 @@ impl BipotentialImplicit {
         self.work.v.copy_from_slice(&state.v);
         let mut watch = Watch::start();
         let motion = [&self.work.x[..], &self.work.v[..]];
-        if let Some(far) = self.thin.too_far(model, &self.touches.scene, motion, t1 - h, h) {
+        if let Some(far) = self.thin.too_far(model, &self.touches.world.scene, motion, t1 - h, h) {
             let [first, second] = far.bodies.map(|b| model.contact.name_of(model, b));
             let (way, thickness) = (far.way, far.thickness);
             return Err(Trouble::Again(StepError::TooFar { first, second, time: t1, dt: h, way, thickness }));
@@ -486,7 +490,7 @@ impl Method for BipotentialImplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.impulses)
+        Some(&self.touches.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

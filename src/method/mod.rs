@@ -14,12 +14,15 @@
 //! |------|-----------------|
 //! | `step_control.rs` | how long a step is |
 //! | `newmark.rs`, `chunks.rs` | the two half steps of explicit Newmark; nodes as tasks see them |
-//! | `impulses.rs` | impulses of contact since the start |
+//! | `contact_world.rs`, `impulses.rs` | who touches whom, and the impulses of contact since the start |
+//! | `bipotential.rs` | contacts of a step that are solved all together |
 //! | `response.rs` | the answer to one impact |
 
 pub mod asynchronous;
+pub mod bipotential;
 pub mod bipotential_implicit;
 mod chunks;
+pub mod contact_world;
 pub mod dcr;
 pub mod impulses;
 pub mod newmark;
@@ -72,6 +75,11 @@ pub enum StepError {
          a smaller `step.safety` helps"
     )]
     Unguarded { first: String, second: String, time: f64 },
+    #[error(
+        "body `{first}` passed through the surface of `{second}` between two looks at t = {time:.4e} s; \
+         a smaller `step.safety` or a shorter `contact_step` helps, or method = \"dcr\" with `swept = true`"
+    )]
+    PassedThrough { first: String, second: String, time: f64 },
     #[error(
         "bodies `{first}` and `{second}` overlap at the start ({depth:.1e} m deep at least); with `contact.guard` they must not: \
          move them apart"

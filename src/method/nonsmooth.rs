@@ -326,7 +326,7 @@ impl Nonsmooth {
                 let p = program.tangential[i].iter().map(|p| p.norm_squared()).sum::<f64>().sqrt();
                 self.report.cone = self.report.cone.max(p / bound);
             }
-            let rigid = c.bodies.map(|b| at.scene.bodies[b as usize].attributes.rigid);
+            let rigid = c.bodies.map(|b| at.scene.bodies[b as usize].attributes.rigid());
             if rigid[0] || rigid[1] {
                 ledger.impulse += dt * (on_first + on_second);
                 ledger.moment += dt * moment;

@@ -22,8 +22,8 @@
 //! when open.
 
 mod nodes;
-pub(super) mod touches;
 
+use super::bipotential::{Outlook, Touches};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
 use super::{Method, StepError, StepRule, Watch};
@@ -35,7 +35,6 @@ use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::{Contact, Report, Seconds};
 use carom_declare::{Count, Positive, Share, section, words};
 use nodes::{Done, Nodes};
-use touches::{Outlook, Touches};
 
 words! {
     /// When a contact acts.
@@ -56,7 +55,7 @@ section! {
         /// When a contact acts.
         activation: Activation;
         /// Whose nodes are held against whose faces.
-        pass: Pass;
+        pass: Pass = Pass::Double;
         /// Edges touch edges, where one of them is sharp.
         edge_edge: bool = true;
         /// Baumgarte factor: share of an overlap that activation "position" undoes in a step.
@@ -207,6 +206,7 @@ impl Method for SemiExplicit {
         // 4. velocities at the end of the step that obey the law at every contact
         self.touches.list(model, &self.options, &state.v, &self.next, dt);
         self.touches.solve(&self.options, dt, &mut self.next);
+        ledger.unsolved += u64::from(self.touches.is_unsolved(&self.options));
         watch.add(&mut ledger.phases.response);
         // 5. positions
         Nodes::advance(&mut state.x, &self.next, dt, &mut self.start);
@@ -251,7 +251,7 @@ impl Method for SemiExplicit {
         state.material.accept();
         (state.time, state.step) = (time[1], state.step + 1);
         ledger.element_kicks += model.elements() as u64;
-        self.control.follow(state, &totals, measures);
+        self.control.follow(state, &totals, measures, ledger.peak);
         watch.add(&mut ledger.phases.solve);
         // 2. and 3. of the next step: the overlap of this state is measured on the way
         ledger.penetration = self.prepare(model, state)?;
@@ -269,7 +269,7 @@ impl Method for SemiExplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.impulses)
+        Some(&self.touches.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

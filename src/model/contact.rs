@@ -6,8 +6,9 @@
 
 use super::Model;
 use super::restraint::Motion;
+use crate::contact::friction::Stick;
 use crate::contact::obstacle::Pose;
-use crate::contact::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
+use crate::contact::scene::{Attributes, BodyInput, BodyKind, FacetKind, Rules, Scene};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::surface::Surface;
 use crate::mesh::{CellKind, Mesh, Side};
@@ -129,6 +130,8 @@ pub struct Contact {
     pub obstacles: Vec<Obstacle>,
     /// Between all who have no law of their own.
     pub law: Law,
+    /// What sticking does in methods that answer contacts by impacts.
+    pub stick: Stick,
     /// Between two bodies.
     pub laws: Vec<([u32; 2], Law)>,
     /// Pairs of bodies that pass through each other.
@@ -167,8 +170,12 @@ impl Contact {
         let mut reference = model.reference.clone();
         let mut bodies: Vec<BodyInput> = Vec::new();
         for (b, body) in model.bodies.iter().enumerate() {
-            let attributes =
-                Attributes { self_contact: self.with_itself.contains(&(b as u32)), ..Attributes::default() };
+            let attributes = Attributes {
+                kind: body.kind,
+                thickness: if body.kind == BodyKind::Shell { body.section } else { 0.0 },
+                self_contact: self.with_itself.contains(&(b as u32)),
+                ..Attributes::default()
+            };
             let (first, mut surface) = (body.nodes.start as u32, Surface::of(&body.mesh));
             if let Some((_, sides)) = self.parts.iter().find(|p| p.0 == b as u32) {
                 surface.facets.retain(|f| sides.binary_search(&f.side).is_ok());

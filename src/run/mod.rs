@@ -5,6 +5,7 @@
 //! [`Record`], and a run that takes it back continues bit for bit.
 
 pub mod checkpoint;
+pub mod doubts;
 pub mod probe;
 
 use crate::math::Vec3;

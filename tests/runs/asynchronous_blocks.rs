@@ -4,6 +4,7 @@
 //! goes u = t − t²/4 until t = 2 and rests at u = 1; friction takes ½ v₀² = 0.5.
 
 use crate::common::{Run, body};
+use carom::contact::friction::Stick;
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
@@ -68,6 +69,8 @@ fn build(scene: Scene) -> (Model, Vec<u32>) {
         }
     }
     builder.contact.law.friction = mu;
+    // the bounds are those of a program that stops slip where it sticks
+    builder.contact.stick = Stick::Plastic;
     (builder.build().unwrap(), fixed)
 }
 

@@ -1,5 +1,6 @@
 //! The matrix of a model against differences of its forces.
 
+use carom::contact::scene::BodyKind;
 use carom::element::Between;
 use carom::element::choice::{Integration, Kind, maker};
 use carom::material::Law;
@@ -24,6 +25,7 @@ fn model(kind: CellKind, integration: Integration) -> Model {
         mesh.nodes.iter_mut().for_each(|x| x.x += at);
         builder.body(BodySpec {
             name: format!("box {at}"),
+            kind: BodyKind::Solid,
             mesh,
             blocks: vec![maker(Kind { integration, ..Kind::new(kind) }, &law())],
             section: 1.0,

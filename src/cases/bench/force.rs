@@ -5,6 +5,7 @@
 //! one to follow the deformation is not in the figure.
 
 use super::Measurement;
+use crate::contact::scene::BodyKind;
 use crate::element::MakeBlock;
 use crate::element::choice::{Kind, Points, maker, shell_maker};
 use crate::element::shell::ShellOptions;
@@ -72,6 +73,7 @@ fn model(mesh: Mesh, make: Box<MakeBlock<'static>>) -> Option<Model> {
     let mut builder = Builder::default();
     builder.body(BodySpec {
         name: "cube".into(),
+        kind: BodyKind::of_cells(mesh.dimension()),
         mesh,
         blocks: vec![make],
         section: 1.0,

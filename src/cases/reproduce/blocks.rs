@@ -10,6 +10,11 @@ use super::{Check, Outcome, Part, Published, deck_of, largest};
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
 
+/// Bounds are those of programs whose sticking stops all slip, as the scheme was published.
+fn plastic(example: &str) -> String {
+    deck_of(example).replace("friction = 0.5", "stick = \"plastic\"\nfriction = 0.5")
+}
+
 /// The energy that friction takes.
 const ENERGY: f64 = 0.5;
 
@@ -49,9 +54,9 @@ fn stop(o: &Outcome) -> f64 {
 pub(super) const SLIDING_BLOCK: Published = Published {
     name: "sliding-block",
     method: "asynchronous",
-    source: "Wolff & Bucher 2013, sliding block: friction and restraints",
+    source: "Wolff & Bucher 2013, sliding block: friction and restraints; plastic stick",
     parts: |_| {
-        let text = deck_of("sliding-block");
+        let text = plastic("sliding-block");
         let with = |safety: f64, look: f64| {
             format!(
                 "{text}[step]\nsafety = {safety}\n\n[asynchronous]\ncontact_step = {{ local = {look} }}\n"
@@ -155,9 +160,9 @@ fn on_front(o: &Outcome) -> f64 {
 pub(super) const ROLLING_BLOCK: Published = Published {
     name: "rolling-block",
     method: "asynchronous",
-    source: "Wolff & Bucher 2013, rolling block",
+    source: "Wolff & Bucher 2013, rolling block; plastic stick",
     parts: |_| {
-        let text = deck_of("rolling-block");
+        let text = plastic("rolling-block");
         let young = |e: &str| text.replace("young   = 10.0 ", &format!("young   = {e} "));
         let shares = |text: String, share: &str| {
             text.replace("safety = 0.25 ", &format!("safety = {share} "))

@@ -130,9 +130,10 @@ impl Groups {
                 }
                 v[n] += excess * back;
             }
-            if group.is_load() {
-                all.sums.external += group.load_work(force, x);
-            }
+            all.sums.external += match group.is_load() {
+                true => group.load_work(force, x),
+                false => group.weight_work(&work.pull, x),
+            };
         }
         for (n, v) in v.iter_mut().enumerate() {
             let (raw, given, inv) = (state.v[n], *v, fixed.inv_mass[n]);
@@ -148,9 +149,7 @@ impl Groups {
                 let body = fixed.body[n] as usize;
                 // drag is part of the outer impulse and has an account of its own
                 let drag = self_drag(list, self.of_node.of(n as u32), tick, phase, clock) * work.drag[body];
-                let slowed = drag * state.v[n];
-                all.sums.damping -= slowed.dot(&mean);
-                all.sums.external += (outer[n] - slowed).dot(&mean);
+                all.sums.damping -= drag * state.v[n].dot(&mean);
                 let mut impulse = outer[n] + loads[n];
                 if held != FREE {
                     let reaction = (*v - raw) / inv - given;

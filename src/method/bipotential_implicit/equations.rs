@@ -4,7 +4,7 @@ use super::Options;
 use super::parts::Parts;
 use super::reduced::Reduced;
 use crate::math::Vec3;
-use crate::method::semi_explicit::touches::Touches;
+use crate::method::bipotential::Touches;
 use crate::model::forces::{Forces, Totals};
 use crate::model::{Model, State};
 use crate::solve::contacts::Limits;

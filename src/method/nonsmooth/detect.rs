@@ -16,11 +16,12 @@
 //! bodies were named but ties.
 
 use super::simplex::{Foot, Simplex, Touch};
+use crate::contact::crossing::{Motion, node_meets};
 use crate::contact::obstacle::Pose;
+use crate::contact::rules::{depth_of_edges, parts_bodies};
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::{Motion, depth_of_edges, node_meets, parts_bodies};
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 

@@ -1,30 +1,8 @@
-//! Which records become contacts.
-
+use super::super::closest_point::Feature;
+use super::super::scene::{Attributes, BodyInput, Rules};
 use super::*;
-use crate::element::choice::{Kind, maker};
-use crate::material::Law;
 use crate::mesh::shape;
-use crate::model::{BodySpec, Builder, Table};
-
-/// Three cubes.
-fn cubes() -> Model {
-    let law = Law::Linear { young: 1.0, poisson: 0.0, density: 1.0 };
-    let mut builder = Builder::default();
-    for k in 0..3 {
-        let mesh = shape::Box::new([1.0; 3], [1; 3]).build().unwrap();
-        let blocks = mesh.cells.iter().map(|cells| maker(Kind::new(cells.kind), &law)).collect();
-        builder.body(BodySpec {
-            name: format!("cube {k}"),
-            mesh,
-            blocks,
-            section: 1.0,
-            gravity: Vec3::zeros(),
-            gravity_table: Table::default(),
-            damping: 0.0,
-        });
-    }
-    builder.build().unwrap()
-}
+use crate::mesh::surface::Surface;
 
 /// A record of `node` on `face` at `point` along `normal`.
 fn record(node: u32, face: u32, point: Vec3, normal: Vec3) -> VertexFace {
@@ -46,10 +24,17 @@ fn record(node: u32, face: u32, point: Vec3, normal: Vec3) -> VertexFace {
 /// Contacts of one node that say the same thing are one: normals within 1°, points that coincide, the same body.
 #[test]
 fn what_is_said_twice_counts_once() {
-    let model = cubes();
-    let mut touches = Touches::new(&model);
-    let node = model.bodies[1].nodes.start as u32;
-    let on = |body: usize, k: u32| touches.scene.bodies[body].facets.start + k;
+    let mesh = shape::Box::new([1.0; 3], [1; 3]).build().unwrap();
+    let (surface, mut x) = (Surface::of(&mesh), Vec::new());
+    let cubes = [0, 1, 2].map(|k| {
+        let first = x.len() as u32;
+        x.extend(&mesh.nodes);
+        BodyInput::of_surface(&format!("cube {k}"), &mesh, &surface, first, Attributes::default())
+    });
+    let scene = Scene::new(&cubes, &x, Rules::default());
+    let choice = Choice { scene: &scene, x: &x, pass: Pass::Single, near: 0.0, finest: 1.0 };
+    let node = mesh.nodes.len() as u32;
+    let on = |body: usize, k: u32| scene.bodies[body].facets.start + k;
     let degree = std::f64::consts::PI / 180.0;
     let lean = |angle: f64| Vec3::new(angle.sin(), 0.0, angle.cos());
     let (p, beside) = (Vec3::new(0.1, 0.2, 0.5), 1e-3 * Vec3::x());
@@ -62,9 +47,9 @@ fn what_is_said_twice_counts_once() {
         (record(node + 1, on(0, 0), p, Vec3::z()), 2),
     ];
     for (k, (other, count)) in others.into_iter().enumerate() {
-        touches.records = vec![first, other];
-        touches.choose(Pass::Single);
-        assert_eq!(touches.chosen.len(), count, "{k}");
-        assert_eq!(touches.chosen[0], 0, "the first stays");
+        let mut selection = Selection { records: vec![first, other], ..Selection::default() };
+        selection.choose(&choice);
+        assert_eq!(selection.chosen.len(), count, "{k}");
+        assert_eq!(selection.chosen[0], 0, "the first stays");
     }
 }
