@@ -214,7 +214,7 @@ fn plane(frame: &Frame, builder: &mut Builder) -> Vec<Vec3> {
     }
     let bottom = builder.bodies()[0].node_set("ymin").unwrap();
     builder.restrain(bottom, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
-    let points = [[1.12, 0.2], [1.12, 2.0], [3.0, 2.0]].map(|p| Vec3::new(p[0], p[1], 0.0)).to_vec();
+    let points = [[3.0, 2.0], [1.12, 2.0], [1.12, 0.55]].map(|p| Vec3::new(p[0], p[1], 0.0)).to_vec();
     let step = ObstacleShape::Polyline { points, closed: false };
     builder.contact.obstacles.push(Obstacle::new("step", step));
     builder.contact.law.friction = 0.3;
