@@ -141,8 +141,8 @@ impl Contacts<'_> {
     }
 
     /// Newton's method from `r`; whether it came near enough. If not, `r` and `u` are as they were.
-    fn newton(&self, r: &mut [f64], u: &mut Vec<f64>, enough: f64, stop: &AtomicBool) -> bool {
-        let (mut at, mut there) = (r.to_vec(), u.clone());
+    fn newton(&self, r: &mut [f64], u: &mut [f64], enough: f64, stop: &AtomicBool) -> bool {
+        let (mut at, mut there) = (r.to_vec(), u.to_vec());
         for _ in 0..ITERATIONS {
             if stop.load(Ordering::Relaxed) {
                 return false;

@@ -148,7 +148,8 @@ impl Newton {
             {
                 return Outcome::Converged;
             }
-            renew = share < 1.0 || moved > limits.keep * before;
+            // with `keep` zero always, also after the first increment, which has none before it
+            renew = share < 1.0 || limits.keep == 0.0 || moved > limits.keep * before;
             before = moved;
         }
         Outcome::Stuck(Stuck::Residual(residual))

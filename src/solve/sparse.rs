@@ -112,7 +112,7 @@ pub const LARGE: usize = 2000;
 
 /// The factors of a matrix.
 pub enum Factors {
-    Symmetric(Cholesky),
+    Symmetric(Box<Cholesky>),
     Lu(Box<Lu>),
     Krylov(Box<Krylov>),
 }
@@ -122,7 +122,7 @@ impl Factors {
     /// fewer numbers in symmetric factors.
     pub fn new(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
         match matrix.shape {
-            Shape::Symmetric => Ok(Factors::Symmetric(Cholesky::new(matrix, order)?)),
+            Shape::Symmetric => Ok(Factors::Symmetric(Box::new(Cholesky::new(matrix, order)?))),
             Shape::Unsymmetric if matrix.size < LARGE => Ok(Factors::Lu(Box::new(Lu::new(matrix)?))),
             Shape::Unsymmetric => {
                 let mut part = Matrix::default();

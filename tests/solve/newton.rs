@@ -46,6 +46,8 @@ fn residuals_fall_quadratically() {
     let r: Vec<f64> = newton.history.iter().map(|i| i.residual.force).collect();
     assert!(r.windows(2).skip(2).all(|w| w[1] <= w[0] * w[0] || w[1] < 1e-14), "{newton}");
     assert!(newton.to_string().lines().count() == r.len() + 2);
+    // nothing is kept
+    assert!(newton.history.iter().all(|i| i.renewed), "{newton}");
 }
 
 /// Newton's method alone runs away from the root of atan from x = 3; and from a logarithm it leaves the domain.
