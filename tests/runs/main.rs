@@ -23,6 +23,7 @@ mod free_spinning_block_keeps_its_momenta;
 mod material_memory_survives;
 mod nonsmooth_corners;
 mod nonsmooth_solids;
+mod random_scenes;
 mod semi_explicit_bodies;
 mod semi_explicit_cubes;
 mod semi_explicit_cylinders;
