@@ -316,8 +316,11 @@ impl Collisions {
             if !self.obstacles.is_empty() {
                 self.try_obstacles(i, seconds, hands);
             }
-            let node = self.contactors[i].node;
-            self.contactors[i].seen = (hands.motion().at(node), hands.when.tick);
+        }
+        // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
+        let motion = hands.motion();
+        for c in &mut self.contactors[first..first + count] {
+            c.seen = (motion.at(c.node), motion.when.tick + 1);
         }
         (self.hits, self.order) = (hits, order);
         self.notice_impulses(hands.when.tick);

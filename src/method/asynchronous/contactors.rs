@@ -22,7 +22,7 @@ pub struct Contactor {
     pub travel: f64,
     /// Target and side it was in when it last looked.
     pub known: (u32, u8),
-    /// Where it was when it last looked, and at which tick.
+    /// Where it was when it last looked, and one more than the tick; zero for never.
     pub seen: (Vec3, u64),
     /// Facet of an obstacle it has gone through and is not seen in.
     pub behind: u32,
@@ -31,10 +31,10 @@ pub struct Contactor {
 }
 
 impl Contactor {
-    /// Where it was a step ago, being at `y` now. Who has not looked then was far from everybody, and went straight on.
+    /// Where it was when it last looked, being at `y` now. Who has never looked went straight on.
     pub fn seen_before(&self, y: &Vec3, motion: &Motion) -> Vec3 {
         let (at, tick) = self.seen;
-        if tick > 0 && tick + self.step >= motion.when.tick {
+        if tick > 0 {
             return at;
         }
         y - motion.when.clock.between(0, self.step) * motion.v[self.node as usize]
