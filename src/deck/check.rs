@@ -140,9 +140,20 @@ impl Checker<'_> {
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
             self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
         }
-        if let (Some(Some(contact)), MethodName::Nonsmooth) = (contact, method) {
+        let penalties = matches!(method, MethodName::VelocityUpdate | MethodName::NewmarkPenalty);
+        if let (Some(Some(contact)), true) = (contact, penalties || method == MethodName::Nonsmooth) {
             let chosen = |e: Option<f64>| e.is_some_and(|e| e != method.restitution());
-            let message = "with method \"nonsmooth\" nobody chooses the restitution: it follows from where in a step an impact falls";
+            let message = match method {
+                MethodName::Nonsmooth => {
+                    "with method \"nonsmooth\" nobody chooses the restitution: it follows from where in a step an impact falls"
+                }
+                MethodName::VelocityUpdate => {
+                    "with method \"velocity-update\" nobody chooses the restitution: contact gives back all energy but that of friction"
+                }
+                _ => {
+                    "with method \"newmark-penalty\" nobody chooses the restitution: springs give back what they hold"
+                }
+            };
             let help = "remove it, or method = \"dcr\", where it can be chosen";
             if chosen(contact.restitution) {
                 self.problems.add(&self.place(&["contact", "restitution"]), message, help);
@@ -155,7 +166,8 @@ impl Checker<'_> {
                 }
             }
         }
-        let solves = matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
+        let solves =
+            penalties || matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
         if let Some(Some(Contact { stick: Some(_), .. })) = contact
             && solves
         {
@@ -164,6 +176,14 @@ impl Checker<'_> {
             );
             let help = "remove it, or method = \"dcr\", \"asynchronous\" or \"verlet\"";
             self.problems.add(&self.place(&["contact", "stick"]), message, help);
+        }
+        let slaves = contact.iter().flatten().flat_map(|c| &c.between).enumerate();
+        for (i, between) in slaves.filter(|(_, b)| !penalties && b.slave.is_some()) {
+            let place = self.place(&["contact", "between", &i.to_string(), "slave"]);
+            let [a, b] = &between.bodies;
+            let message =
+                format!("`slave` between `{a}` and `{b}` does nothing: \"{name}\" does not read it");
+            self.problems.warn(&place, message, "");
         }
         if method != MethodName::Asynchronous {
             return;
@@ -287,6 +307,11 @@ impl Checker<'_> {
             if contact.between[..i].iter().any(same) {
                 let message = format!("`{a}` and `{b}` are spoken of twice in [[contact.between]]");
                 self.problems.add(&self.place(&path), message, "keep one of them");
+            }
+            if let Some(slave) = between.slave.as_ref().filter(|s| !between.bodies.contains(s)) {
+                let message = format!("`slave` is \"{slave}\", which is neither `{a}` nor `{b}`");
+                let place = self.place(&["contact", "between", &index, "slave"]);
+                self.problems.add(&place, message, "name one of the two `bodies`");
             }
         }
     }

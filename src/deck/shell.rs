@@ -60,7 +60,8 @@ impl Checker<'_> {
             };
             let touches = contact && body.contact != Part::All(false);
             let refused = match method {
-                Some(MethodName::Asynchronous | MethodName::BipotentialImplicit) => true,
+                Some(MethodName::Asynchronous) => true,
+                Some(method) if method.implicit() => true,
                 // contact of these asks in which cell a node is
                 Some(MethodName::Verlet | MethodName::Nonsmooth) => touches,
                 _ => false,

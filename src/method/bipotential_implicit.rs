@@ -41,7 +41,8 @@ use crate::solve::contacts::Report;
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
 use crate::solve::sparse::FactorError;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
-use equations::{Equations, Work, external, velocity};
+pub(super) use equations::external;
+use equations::{Equations, Work, velocity};
 use std::sync::atomic::{AtomicBool, Ordering};
 use thin::Thin;
 

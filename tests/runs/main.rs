@@ -34,3 +34,5 @@ mod supports_and_loads_balance_the_books;
 mod trust;
 mod two_bars_meet_and_part;
 mod two_hex_bars_meet_and_part;
+mod velocity_update_blocks;
+mod velocity_update_bulk;
