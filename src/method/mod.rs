@@ -193,6 +193,11 @@ pub trait Method: Send {
         self.impulses().map_or(Vec3::zeros(), |i| i.between(a, b))
     }
 
+    /// Iterations of the last step, and contacts that stuck and slipped in it, of methods that solve steps by Newton's method.
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        None
+    }
+
     /// Why the result should not be believed, or took more steps than was asked for, as far as the method knows.
     fn doubts(&self) -> Vec<String> {
         Vec::new()

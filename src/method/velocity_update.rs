@@ -71,6 +71,8 @@ pub enum NotPossible {
 /// Steps in which something was not as it should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts {
+    /// Newton's method in the last step.
+    iterations: u64,
     halved: u64,
     bounded: u64,
     stick: u64,
@@ -194,6 +196,7 @@ impl VelocityUpdate {
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        let iterations = self.newton.iterations;
         self.before = None;
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
@@ -208,6 +211,7 @@ impl VelocityUpdate {
         let trouble = match done {
             Ok(()) => {
                 state.step += 1;
+                self.counts.iterations = self.newton.iterations - iterations;
                 ledger.close_step(dt);
                 return Ok(Reached::Until);
             }
@@ -578,6 +582,10 @@ impl Method for VelocityUpdate {
         Some(&self.impulses)
     }
 
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        Some([self.counts.iterations, self.counts.stick, self.counts.slip])
+    }
+
     fn doubts(&self) -> Vec<String> {
         let Counts { halved, bounded, .. } = self.counts;
         let mut doubts = Vec::new();
@@ -599,8 +607,9 @@ impl Method for VelocityUpdate {
         self.control.save(name, record);
         self.impulses.save(name, record);
         record.vectors(&format!("{name}.support"), &self.support);
-        let Counts { halved, bounded, stick, slip } = self.counts;
-        record.counts(&format!("{name}.effort"), &[self.newton.iterations, halved, bounded, stick, slip]);
+        let Counts { iterations, halved, bounded, stick, slip } = self.counts;
+        let all = [self.newton.iterations, iterations, halved, bounded, stick, slip];
+        record.counts(&format!("{name}.effort"), &all);
         if self.work.scheme == Scheme::End {
             record.vectors(&format!("{name}.acceleration"), &self.work.a);
             let Last { load, support, pressed, rubbed } = &self.last;
@@ -613,8 +622,8 @@ impl Method for VelocityUpdate {
         self.control.restore(name, record)?;
         self.impulses.restore(name, record)?;
         record.read_vectors(&format!("{name}.support"), &mut self.support)?;
-        let Counts { halved, bounded, stick, slip } = &mut self.counts;
-        [self.newton.iterations, *halved, *bounded, *stick, *slip] =
+        let Counts { iterations, halved, bounded, stick, slip } = &mut self.counts;
+        [self.newton.iterations, *iterations, *halved, *bounded, *stick, *slip] =
             record.read_counts(&format!("{name}.effort"))?;
         if self.work.scheme == Scheme::End {
             record.read_vectors(&format!("{name}.acceleration"), &mut self.work.a)?;

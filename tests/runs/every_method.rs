@@ -7,6 +7,7 @@
 //! motion. Units are powers of two, so that no digit changes by itself.
 
 use crate::common::body;
+use carom::contact::search::Pass;
 use carom::material::Law;
 use carom::math::{Mat3, Vec3};
 use carom::mesh::{CellKind, Mesh, shape};
@@ -14,6 +15,7 @@ use carom::method::asynchronous::{self, Asynchronous};
 use carom::method::bipotential_implicit::{self, BipotentialImplicit};
 use carom::method::dcr::{self, Dcr, Variant};
 use carom::method::semi_explicit::{self, Activation, SemiExplicit};
+use carom::method::velocity_update::{self, VelocityUpdate};
 use carom::method::verlet::Verlet;
 use carom::method::{Method, StepRule};
 use carom::model::contact::{Law as ContactLaw, Obstacle, ObstacleShape};
@@ -47,7 +49,26 @@ const METHODS: &[(&str, Make, bool)] = &[
         },
         true,
     ),
+    ("velocity-update", |m| Box::new(updated(m, velocity_update::Options::default())), true),
+    (
+        "velocity-update double",
+        |m| Box::new(updated(m, velocity_update::Options { pass: Pass::Double, ..Default::default() })),
+        true,
+    ),
+    (
+        "newmark-penalty",
+        |m| {
+            let (rule, options) =
+                (StepRule::Automatic { safety: 1.0 }, velocity_update::newmark::Options::default());
+            Box::new(VelocityUpdate::newmark(m, rule, options).unwrap())
+        },
+        true,
+    ),
 ];
+
+fn updated(model: &Model, options: velocity_update::Options) -> VelocityUpdate {
+    VelocityUpdate::new(model, StepRule::Automatic { safety: 1.0 }, options).unwrap()
+}
 
 fn dcr_with(variant: Variant, swept: Option<bool>, guard: bool) -> dcr::Options {
     dcr::Options { variant, swept, guard, ..dcr::Options::default() }

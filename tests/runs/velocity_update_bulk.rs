@@ -79,7 +79,7 @@ fn a_free_body_keeps_energy_and_momenta_at_any_step() {
             println!("{law:?} {plane}: {lost:.1e} {drift:?} strain {strained:.2} {:?}", run.method.effort());
             assert!(lost < 1e-9 && drift[0] < 1e-11, "{law:?}: {lost:e} {drift:?}");
             assert!(drift[1] < 1e-10 || matches!(law, Law::Linear { .. }), "{law:?}: {drift:?}");
-            assert!(strained > 0.05, "{law:?}: it did not stretch");
+            assert!(strained > 0.02, "{law:?}: it did not stretch");
             assert!((run.state.time - 200.0 * step).abs() < 1e-9 * step);
         }
     }
@@ -121,7 +121,10 @@ fn supports_loads_and_damping_balance_the_books() {
             }
         }
         let l = &run.ledger;
-        println!("{newmark}: {lost:.1e} {drift:.1e} external {:.2e} damping {:.2e} peak {:.2e}", l.external, l.damping, l.peak);
+        println!(
+            "{newmark}: {lost:.1e} {drift:.1e} external {:.2e} damping {:.2e} peak {:.2e}",
+            l.external, l.damping, l.peak
+        );
         assert!(l.external.abs() > 1e-4 && l.damping > 1e-5);
         // Newmark's forces at both ends do not quite do the work that the strain energy gains: of second order in the step
         assert!(lost < if newmark { 1e-4 } else { 1e-9 } * l.peak, "{lost:e} of {:e}", l.peak);
@@ -129,7 +132,7 @@ fn supports_loads_and_damping_balance_the_books() {
     }
 }
 
-/// A pendulum of one spring: the midpoint rule is of second order. A bar that rings in its first mode, against itself at finer steps.
+/// The midpoint rule is of second order: a free block against itself at finer steps. (The finest still has 1/15 of the error of the second.)
 #[test]
 fn positions_converge_with_the_square_of_the_step() {
     let at = |share: f64| {
@@ -139,9 +142,9 @@ fn positions_converge_with_the_square_of_the_step() {
         run.until(8.0 * run.model.stable_step()).unwrap();
         run.state.x.clone()
     };
-    let exact = at(1.0 / 32.0);
+    let exact = at(1.0 / 64.0);
     let off = |share: f64| at(share).iter().zip(&exact).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
-    let (coarse, fine) = (off(1.0), off(0.25));
+    let (coarse, fine) = (off(0.25), off(0.0625));
     let order = (coarse / fine).log2() / 2.0;
     assert!((1.8..2.2).contains(&order), "{coarse:e} {fine:e}: order {order}");
 }

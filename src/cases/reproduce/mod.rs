@@ -313,7 +313,7 @@ impl Published {
         let (kicks, surfaces) = (loaded.kicks.clone(), loaded.surfaces.clone());
         let surface_nodes = surfaces.iter().flat_map(|s| &s.bodies).map(|b| b.nodes).sum();
         let (end, rows) = (loaded.case.end, loaded.spec.output.history);
-        let history = History::create(folder, &loaded.case.probes, end, rows).map_err(output)?;
+        let history = History::create(folder, &loaded.case, rows).map_err(output)?;
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(history)];
         let mut seen = None;
         if let Some(watch) = part.watch {
