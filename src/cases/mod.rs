@@ -26,7 +26,7 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 21] = [
+pub const EXAMPLES: [Example; 24] = [
     example!("spinning-block"),
     example!("five-cubes"),
     example!("cube-pile"),
@@ -48,6 +48,9 @@ pub const EXAMPLES: [Example; 21] = [
     example!("hanging-block"),
     example!("pressurised-ring"),
     example!("stretched-strip"),
+    example!("ring-impact"),
+    example!("friction-blocks"),
+    example!("golf-ball"),
 ];
 
 /// The example of that name.

@@ -60,25 +60,26 @@ const METHODS: &[(&str, Make, bool)] = &[
         },
         true,
     ),
-    ("velocity-update", |m| Box::new(updated(m, velocity_update::Options::default())), true),
+    ("velocity-update", |m, rule| Box::new(updated(m, rule, velocity_update::Options::default())), true),
     (
-        "velocity-update double",
-        |m| Box::new(updated(m, velocity_update::Options { pass: Pass::Double, ..Default::default() })),
+        "velocity-update single",
+        |m, rule| {
+            let options = velocity_update::Options { pass: Pass::Single, ..Default::default() };
+            Box::new(updated(m, rule, options))
+        },
         true,
     ),
     (
         "newmark-penalty",
-        |m| {
-            let (rule, options) =
-                (StepRule::Automatic { safety: 1.0 }, velocity_update::newmark::Options::default());
-            Box::new(VelocityUpdate::newmark(m, rule, options).unwrap())
+        |m, rule| {
+            Box::new(VelocityUpdate::newmark(m, rule, velocity_update::newmark::Options::default()).unwrap())
         },
         true,
     ),
 ];
 
-fn updated(model: &Model, options: velocity_update::Options) -> VelocityUpdate {
-    VelocityUpdate::new(model, StepRule::Automatic { safety: 1.0 }, options).unwrap()
+fn updated(model: &Model, rule: StepRule, options: velocity_update::Options) -> VelocityUpdate {
+    VelocityUpdate::new(model, rule, options).unwrap()
 }
 
 fn dcr_with(variant: Variant, swept: Option<bool>, guard: bool) -> dcr::Options {

@@ -9,6 +9,7 @@
 //! | `impacts` | method `dcr` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
+//! | `updates` | method `velocity-update` and implicit Newmark |
 //! | `watch` | what a case looks at beside the history |
 //! | `sheet` | tables, drawn |
 //! | `report` | the page with plots and pictures of all that was run |
@@ -25,6 +26,7 @@ pub mod report;
 mod resting;
 mod scaling;
 mod sheet;
+mod updates;
 mod watch;
 
 use crate::deck::{self, DeckErrors, Input};
@@ -220,7 +222,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 22] = [
+pub const CASES: [Published; 25] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -243,6 +245,9 @@ pub const CASES: [Published; 22] = [
     scaling::CUBES_SCALING,
     resting::THROWN_DISC,
     resting::BLOCK_STACK,
+    updates::RING_IMPACT,
+    updates::FRICTION_BLOCKS,
+    updates::GOLF_BALL,
 ];
 
 /// The case of that name.

@@ -224,8 +224,6 @@ impl Equations<'_> {
             Scheme::End => system.add_tangent(model, unknowns, &self.state.x, 1.0),
         }
         system.add_mass(model, unknowns, |b| inertia[b]);
-        let reach = self.state.x.iter().fold(0.0, |m: f64, x| m.max(x.amax()));
-        *floor = ROUND_OFF * system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>().sqrt();
         for contact in contacts.iter() {
             contact.tangent(*scheme, |row, column, block| {
                 if row < soft && column < soft {
@@ -233,6 +231,8 @@ impl Equations<'_> {
                 }
             });
         }
+        let reach = self.state.x.iter().fold(0.0, |m: f64, x| m.max(x.amax()));
+        *floor = ROUND_OFF * system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>().sqrt();
         system.factor(model, unknowns)
     }
 }

@@ -28,7 +28,7 @@ section! {
         /// Where on facets contact is looked at.
         quadrature: Quadrature;
         /// Whose points are held against whose facets.
-        pass: Pass;
+        pass: Pass = Pass::Double;
         /// Velocities are updated so that contact takes no energy but that of friction; without, as a comparison, penalties take what they take.
         update: bool = true;
         /// Iterations of a step at most; then it is tried from two other starts, and then halved.
@@ -55,7 +55,7 @@ pub mod newmark {
             /// Where on facets contact is looked at.
             quadrature: Quadrature;
             /// Whose points are held against whose facets.
-            pass: Pass;
+            pass: Pass = Pass::Double;
             /// Iterations of a step at most; then it is tried from two other starts, and then halved.
             iterations: u32 as Count = 60;
             /// How often a step may be halved.

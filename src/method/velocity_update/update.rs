@@ -108,7 +108,7 @@ impl Update {
             c.push(-dt * contact.weight * (contact.pressure * contact.closing + lost));
         }
         // nobody gives way: there is nothing to update
-        if a.starts[..n].iter().any(|&s| !(a.values[s] > 0.0)) {
+        if a.starts[..n].iter().any(|&s| a.values[s] <= 0.0) {
             self.correction += c.iter().sum::<f64>();
             return;
         }
