@@ -371,6 +371,10 @@ fn invariant(what: &str, frame: Frame, free: bool) {
         if free && !scene.free {
             return;
         }
+        // as published, nodes look as often as their speed asks for, and that is another one on a train
+        if frame.train != Vec3::zeros() && name.starts_with("asynchronous paper") {
+            return;
+        }
         let mut home = Run::start(scene, make, &Frame::here());
         home.until(scene.end);
         let apart = apart(scene, make, &frame, &home.seen());
