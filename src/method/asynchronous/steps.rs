@@ -53,11 +53,15 @@ pub fn critical(model: &Model) -> Vec<Vec<f64>> {
     all
 }
 
-/// Replaces bounds by exact values, shape by shape.
+/// Replaces bounds by exact values, shape by shape. A potential that hangs on more nodes than those of its cell (a shell's)
+/// keeps its bound: the cell does not tell its shape.
 fn sharpen(block: &dyn Block, cells: &Cells, first: usize, reference: &[Vec3], steps: &mut [f64]) {
     let mut known: HashMap<Vec<i64>, f64> = HashMap::new();
     for (e, step) in steps.iter_mut().enumerate() {
         let nodes = cells.cell(e);
+        if block.stencil(e).len() != nodes.len() {
+            continue;
+        }
         let at = |k: usize| reference[first + nodes[k] as usize];
         // a power of two as the unit, so that sizes that differ by round-off have the same one
         let size = (1..nodes.len()).map(|k| (at(k) - at(0)).norm()).fold(0.0, f64::max);
