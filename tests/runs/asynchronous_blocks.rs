@@ -204,8 +204,8 @@ fn a_soft_block_rolls() {
 }
 
 /// Twice as stiff it has turned by 81° after three seconds, if steps are short: from 0.46 to 0.54 of the critical one it is
-/// anything between 77° and 92°. Ten times as stiff it does not roll. With velocities as the last kicks left them it turns by
-/// 89°, with an energy that is off by 4 %.
+/// anything between 77° and 92°. Ten times as stiff it does not roll. With velocities as the last kicks left them, out of their
+/// rhythm, it turns by 70° to 95°, with an energy that is off by 3 to 7 %.
 #[test]
 fn a_stiffer_block_rolls_less() {
     for (share, off) in [(0.5, 11.0), (0.25, 3.0), (0.125, 3.0)] {
@@ -215,9 +215,11 @@ fn a_stiffer_block_rolls_less() {
         let most = stiff.path.iter().map(|p| p.2.abs()).fold(0.0, f64::max);
         assert!(most < 4.0, "{share} {most}");
     }
-    let raw = Options { contact_velocity: ContactVelocity::Raw, ..with(0.25) };
-    let seen = block(scene(20.0, raw));
-    assert!(seen.tilt(3.0) > 85.0 && seen.energy > 0.02, "{} {}", seen.tilt(3.0), seen.energy);
+    // where everybody looks in the rhythm of the kicks there is nothing to correct
+    let raw = |options| block(scene(20.0, Options { contact_velocity: ContactVelocity::Raw, ..options }));
+    assert_eq!(raw(with(0.25)).tilt(3.0), block(scene(20.0, with(0.25))).tilt(3.0));
+    let seen = raw(Options { contact_step: ContactStep::Smallest(0.732), ..with(0.25) });
+    assert!(seen.energy > 0.02, "{} {}", seen.tilt(3.0), seen.energy);
 }
 
 #[test]

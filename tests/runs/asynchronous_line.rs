@@ -222,6 +222,7 @@ fn followed(rules: Rules, looks: u32) -> (Seen, Path) {
     let mut next: Vec<f64> = step.iter().map(|h| phase * h).collect();
     let mut tau = vec![0.0; line.x.len()];
     let (mut known, mut looked) = ([false; 2], [-longest; 2]);
+    let mut looked_from = line.tips().map(|k| line.x[k] - longest * tick * line.v[k]);
     let mut queue: BinaryHeap<Event> =
         next.iter().enumerate().map(|(e, t)| Reverse((t.to_bits(), 0, e))).collect();
     queue.extend([0, 1].map(|side| Reverse((0, 1, side))));
@@ -271,7 +272,12 @@ fn followed(rules: Rules, looks: u32) -> (Seen, Path) {
             let x = |k: usize| line.x[k] + (t - tau[k]) * tick * line.v[k];
             let s = (x(tip) - x(a)) / (x(b) - x(a));
             let depth = (x(tip) - x(line.tips()[1 - id])).abs();
-            let late = !rules.anywhere && !known[id] && depth > 0.5 * (x(b) - x(a));
+            // who is fast is known by where it was
+            let came = |k: usize| x(tip) - looked_from[id] - (t - looked[id]) * tick * line.v[k];
+            let fast = rules.lift && came(a).abs() > 0.5 * line.elements[e].1;
+            let other = line.tips()[1 - id];
+            let entered = fast && (x(tip) - came(other) - x(other)) * (x(tip) - x(other)) <= 0.0;
+            let late = !rules.anywhere && !known[id] && !entered && depth > 0.5 * (x(b) - x(a));
             if !(0.0..=1.0).contains(&s) || late {
                 continue;
             }
@@ -300,6 +306,7 @@ fn followed(rules: Rules, looks: u32) -> (Seen, Path) {
                 seen.last = t * tick;
             }
         }
+        looked_from[id] = line.x[tip] + (t - tau[tip]) * tick * line.v[tip];
         (known[id], looked[id]) = (inside, t);
         let mut wait = longest;
         if let Some(share) = rules.travel {
