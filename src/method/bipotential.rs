@@ -57,8 +57,7 @@ struct Closing {
 /// What contact did, to be booked over two steps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Halves {
-    normal: f64,
-    friction: f64,
+    contact: f64,
     outer: f64,
 }
 
@@ -153,7 +152,7 @@ impl Touches {
         search.find(scene, x, None, &query)?;
         let choice = Choice { scene, x, pass: options.pass, near: self.near, finest: *finest };
         self.selection.renew(search, &choice);
-        Ok(self.selection.deepest(search))
+        Ok(self.selection.deepest(search, &choice))
     }
 
     /// Farthest that two points can come towards each other in `dt` with velocities `v` and obstacles as they move [m].
@@ -318,13 +317,17 @@ impl Touches {
 
     /// Remembers the forces and books what they did. They act at positions `x`; `end` are the velocities at the end of the
     /// step. `centred`: forces work at the mean of the velocities at its ends, else as the header of `nodes` has it.
+    ///
+    /// Friction takes the work of each contact at the mean of its velocities. The law holds at the end of the step alone, and
+    /// where slip has turned round in between that work may be negative: it is a deed of the scheme and stands with
+    /// restitution, so that friction never gives energy back.
     pub fn book(&mut self, dt: f64, x: &[Vec3], end: &[Vec3], centred: bool, ledger: &mut Ledger) {
         std::mem::swap(&mut self.impulse, &mut self.impulse_before);
         self.impulse.fill(Vec3::zeros());
         self.kept.clear();
         let late = if centred { 0.5 } else { 1.0 };
         let mut now = Halves::default();
-        let (mut normal_work, mut friction_work, mut outer_work) = (0.0, 0.0, 0.0);
+        let (mut work, mut outer_work, mut lost) = (0.0, 0.0, 0.0);
         let mut carried = 0;
         for (contact, (pair, before)) in self.contacts.list.iter().zip(&self.pairs) {
             if contact.force == Vec3::zeros() {
@@ -336,14 +339,14 @@ impl Touches {
             }
             let j = dt * contact.force;
             let n = contact.normal;
-            let along = n.dot(&j) * n;
             let u1 = contact.velocity(end);
-            let u = 0.5 * before + late * u1;
-            normal_work += along.dot(&u);
-            friction_work += (j - along).dot(&u);
+            work += j.dot(&(0.5 * before + late * u1));
+            if contact.mu > 0.0 {
+                let rub = j - n.dot(&j) * n;
+                lost += (-0.5 * rub.dot(&(before + u1))).max(0.0);
+            }
             outer_work += (0.5 + late) * j.dot(&contact.outer);
-            now.normal += along.dot(&u1);
-            now.friction += (j - along).dot(&u1);
+            now.contact += j.dot(&u1);
             now.outer += j.dot(&contact.outer);
             let mut centre = Vec3::zeros();
             for (k, c) in contact.points() {
@@ -357,8 +360,8 @@ impl Touches {
             }
             self.world.count(pair, j);
         }
-        ledger.restitution -= normal_work - 0.5 * self.halves.normal;
-        ledger.friction -= friction_work - 0.5 * self.halves.friction;
+        ledger.restitution -= work - 0.5 * self.halves.contact + lost;
+        ledger.friction += lost;
         ledger.external += outer_work - 0.5 * self.halves.outer;
         self.halves = if centred { Halves::default() } else { now };
         ledger.contacts = carried;
@@ -415,11 +418,8 @@ impl Touches {
         record.numbers(&name("kept"), &keys.collect::<Vec<f64>>());
         let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
         record.vectors(&name("forces"), &forces);
-        let Halves { normal, friction, outer } = self.halves;
-        record.numbers(
-            &name("halves"),
-            &[normal, friction, outer, self.speed, self.depth, self.contacts.typical],
-        );
+        let Halves { contact, outer } = self.halves;
+        record.numbers(&name("halves"), &[contact, outer, self.speed, self.depth, self.contacts.typical]);
         record.counts(&name("unfinished"), &[self.unfinished]);
     }
 
@@ -436,10 +436,10 @@ impl Touches {
             Kept { key, body: k[3] as u32, force }
         });
         self.kept = kept.collect();
-        let mut halves = [0.0; 6];
+        let mut halves = [0.0; 5];
         record.read_numbers(&name("halves"), &mut halves)?;
-        self.halves = Halves { normal: halves[0], friction: halves[1], outer: halves[2] };
-        (self.speed, self.depth, self.contacts.typical) = (halves[3], halves[4], halves[5]);
+        self.halves = Halves { contact: halves[0], outer: halves[1] };
+        (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }

@@ -73,7 +73,7 @@ section! {
         /// Weight of the new forces, from 0 to 1.
         xi: f64 as Share = 0.5;
         /// Whose nodes are held against whose faces.
-        pass: Pass;
+        pass: Pass = Pass::Double;
         /// Edges touch edges, where one of them is sharp.
         edge_edge: bool = true;
         /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
