@@ -269,6 +269,7 @@ impl BipotentialImplicit {
             balanced: BALANCED,
             still: STILL * self.size,
             keep: self.options.keep,
+            memory: 1,
         };
         let mut equations = Equations {
             model,

@@ -51,6 +51,8 @@ pub use options::{Options, Quadrature, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const BALANCED: f64 = 1e-10;
+/// Residuals that a new one may be as large as: points that open and close make it rise for a while.
+const MEMORY: usize = 6;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 10.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -352,6 +354,7 @@ impl VelocityUpdate {
             balanced: BALANCED,
             still: f64::INFINITY,
             keep: 0.0,
+            memory: MEMORY,
         };
         let mut equations = Equations {
             model,
