@@ -43,10 +43,10 @@ impl Material for Jelly {
         let mut energy = trace * trace * (0.5 * self.kappa);
         let mut stress = *e;
         for k in 0..6 {
-            energy = energy + e[k] * e[k] * (self.shear * COUNT[k]);
+            energy += e[k] * e[k] * (self.shear * COUNT[k]);
             stress[k] = e[k] * (2.0 * self.shear);
             if k < 3 {
-                stress[k] = stress[k] + trace * self.kappa;
+                stress[k] += trace * self.kappa;
             }
         }
         (energy, stress)
