@@ -140,13 +140,20 @@ impl Checker<'_> {
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
             self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
         }
-        if let Some(Some(Contact { restitution: Some(e), .. })) = contact
-            && method == MethodName::Nonsmooth
-            && *e != method.restitution()
-        {
+        if let (Some(Some(contact)), MethodName::Nonsmooth) = (contact, method) {
+            let chosen = |e: Option<f64>| e.is_some_and(|e| e != method.restitution());
             let message = "with method \"nonsmooth\" nobody chooses the restitution: it follows from where in a step an impact falls";
             let help = "remove it, or method = \"dcr\", where it can be chosen";
-            self.problems.add(&self.place(&["contact", "restitution"]), message, help);
+            if chosen(contact.restitution) {
+                self.problems.add(&self.place(&["contact", "restitution"]), message, help);
+            }
+            for (i, between) in contact.between.iter().enumerate() {
+                // what stands in [contact] is told once
+                if chosen(between.restitution) && between.restitution != contact.restitution {
+                    let place = self.place(&["contact", "between", &i.to_string(), "restitution"]);
+                    self.problems.add(&place, message, help);
+                }
+            }
         }
         if method != MethodName::Asynchronous {
             return;

@@ -560,6 +560,11 @@ fn what_only_one_method_can_do_is_refused_by_the_others() {
         ("asynchronous", "[contact]\nguard = true\n", "no common step to certify"),
         ("verlet", "[contact]\nguard = true\n", "`guard` is for method \"dcr\""),
         ("nonsmooth", "[contact]\nrestitution = 0.5\n", "nobody chooses the restitution"),
+        (
+            "nonsmooth",
+            "[[contact.between]]\nbodies = [\"a\", \"b\"]\nrestitution = 0.5\n",
+            "nobody chooses the restitution",
+        ),
         ("asynchronous", "[step]\nsize = 1e-3\n", "a step of its own"),
         ("asynchronous", "contact = [\"xmin\"]\n", "all of body `b` can touch"),
         ("asynchronous", "[asynchronous]\ncontact_step = { average = 1 }\n", "`average` without `travel`"),
