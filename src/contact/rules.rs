@@ -2,6 +2,8 @@
 //!
 //! | rule | what it decides |
 //! |------|-----------------|
+//! | [`behind_in_reference`] | which faces of its own body a node never meets: those on the other side of a thin wall |
+//! | [`node_can_touch`] | whether the body of a node lies behind it, as seen along the normal of a contact |
 //! | [`came_through`] | the face through which a node went in, where sides of two bodies are flush |
 //! | [`at_rim`], [`facing`] | the face a node at a rim looks at |
 //! | [`parts_bodies`] | whether the normal of two edges lies in the normal cones of both |
@@ -14,11 +16,13 @@
 //! Methods choose among these ([`super::selection`] for those that hold all contacts of an instant together); they bring
 //! none of their own.
 
+use super::cells::Cells;
 use super::closest_point::{self, Feature};
 use super::crossing::Motion;
 use super::measure::{NO_DIRECTION, closest_on, unit};
-use super::scene::{Edge, FacetKind, Scene};
-use super::search::{EdgeEdge, VertexFace};
+use super::octree::Aabb;
+use super::scene::{Body, Edge, FacetKind, Scene};
+use super::search::{EdgeEdge, NodeSearch, VertexFace};
 use crate::math::Vec3;
 
 /// By how much one normal must be more opposed than another, as a cosine.
@@ -266,6 +270,65 @@ pub fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
     is_end(record.face)
         && scene.facets[record.face as usize].nodes[0] < record.node
         && scene.node_facets.of(record.node).iter().any(|&f| is_end(f))
+}
+
+/// Depth in the reference shape up to which a face is on the other side of the wall that a node belongs to, as a share of the
+/// body's median edge. Overlaps are looked for to half of that.
+const WALL: f64 = 0.5;
+
+/// Nodes of a body that touches itself, with the faces of it that they lie behind in the reference shape: a wall thinner than
+/// the depth that is looked for would be in contact with itself, through its own material.
+pub(super) fn behind_in_reference(scene: &Scene, body: &Body, reference: &[Vec3], out: &mut Vec<(u32, u32)>) {
+    let deepest = WALL * body.median_edge;
+    let faces: Vec<u32> =
+        body.facets.clone().filter(|&f| scene.facets[f as usize].kind.corners() > 1).collect();
+    let box_of = |f: &u32| {
+        let mut bounds = Aabb::EMPTY;
+        for &k in scene.facets[*f as usize].corners() {
+            let p = &reference[k as usize];
+            bounds.add(&[p.x, p.y, p.z]);
+        }
+        bounds.grown(deepest)
+    };
+    let boxes: Vec<Aabb> = faces.iter().map(box_of).collect();
+    let mut cells = Cells::sized_for(&boxes);
+    for (bounds, id) in boxes.iter().zip(0..) {
+        cells.insert_box(id, bounds.lo, bounds.hi);
+    }
+    let mut near = Vec::new();
+    for &node in &scene.slots[body.slots.start as usize..body.slots.end as usize] {
+        let y = reference[node as usize];
+        cells.query(&[y.x, y.y, y.z], 0.0, &mut near);
+        for face in near.iter().map(|&i| faces[i as usize]) {
+            let facet = &scene.facets[face as usize];
+            let hit = closest_on(facet, reference, &y, node, face);
+            let behind = (y - hit.point).dot(&facet.area_vector(reference)) < 0.0;
+            if behind && hit.distance_squared <= deepest * deepest && !facet.corners().contains(&node) {
+                out.push((node, face));
+            }
+        }
+    }
+}
+
+/// Sine of the angle by which a neighbour of a node may stand out in front of it: curved and hollow surfaces do, by half their
+/// edge over their radius. Blocks on slopes and plates slide by Coulomb's law for any value from 0.3 to 0.9, and at two thirds
+/// of their acceleration, or not at all, without this rule.
+const HOLLOW: f64 = 0.7;
+
+/// Does the surface around a node lie behind it along `n`, the normal of a contact that points into its body? That is,
+/// is −n in the node's normal cone, up to [`HOLLOW`]? A node in the middle of a flat face is never touched from the side,
+/// though the side face of another body may be the nearest to it under that body's rim.
+///
+/// Ends of bars and nodes of shells have no cone: they can be touched from anywhere.
+pub fn node_can_touch(scene: &Scene, x: &[Vec3], node: u32, n: &Vec3) -> bool {
+    let own = scene.node_body[node as usize];
+    if scene.bodies[own as usize].attributes.two_sided() {
+        return true;
+    }
+    let y = x[node as usize];
+    let around = scene.node_facets.of(node).iter().map(|&f| &scene.facets[f as usize]);
+    let mut others = around.filter(|f| f.body == own).flat_map(|f| f.corners()).filter(|&&k| k != node);
+    others.all(|&k| n.dot(&unit(x[k as usize] - y)) >= -HOLLOW)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@
 
 use super::closest_point::Feature;
 use super::pair::Pair;
+use super::rules;
 use crate::math::Vec3;
 use crate::math::lists::Lists;
 use crate::mesh::Mesh;
@@ -436,10 +437,12 @@ impl Scene {
     }
 
     /// For bodies that touch themselves: facets beside the facets of a node, turned by less than 90°
-    /// from one of them in the reference configuration. Flat neighbours would report contact at once.
+    /// from one of them in the reference configuration (flat neighbours would report contact at once), and facets that the
+    /// node lies behind there.
     fn find_rings(&self, reference: &[Vec3]) -> Lists {
         let mut pairs = Vec::new();
         for body in self.bodies.iter().filter(|b| b.attributes.self_contact) {
+            rules::behind_in_reference(self, body, reference, &mut pairs);
             for &node in &self.slots[body.slots.start as usize..body.slots.end as usize] {
                 for &own in self.node_facets.of(node) {
                     let n = self.facets[own as usize].area_vector(reference);

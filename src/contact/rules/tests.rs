@@ -1,4 +1,4 @@
-use super::super::scene::{Attributes, BodyInput, Rules};
+use super::super::scene::{Attributes, BodyInput, Facet, Rules};
 use super::super::search::{PairSearch, Query};
 use super::super::three_stage::ThreeStage;
 use super::*;
@@ -32,6 +32,72 @@ fn records(scene: &Scene, x: &[Vec3], reach: f64) -> ThreeStage {
     let mut search = ThreeStage::new();
     search.find(scene, x, None, &Query::all(reach)).unwrap();
     search
+}
+
+/// A strip one element thick: a node on top never meets the face below it, nor those around; it may meet all faces that it
+/// does not lie behind, and those farther away than half an edge.
+#[test]
+fn the_two_faces_of_a_thin_wall_do_not_meet() {
+    let (scene, x) = scene_of(&[brick([1.0, 1.0, 0.02], [10, 10, 1], [0.0; 3])], true, true);
+    let top = node_at(&x, [0.5, 0.5, 0.02]);
+    let bottom = |f: &Facet| f.corners().iter().all(|&k| x[k as usize].z == 0.0);
+    let far = |f: &Facet| f.corners().iter().all(|&k| (x[k as usize] - x[top as usize]).norm() > 0.25);
+    let (mut below, mut kept) = (0, 0);
+    for (i, facet) in scene.facets.iter().enumerate() {
+        let left_out = scene.excludes_vertex_face(top, i as u32, false);
+        let touches = facet.corners().iter().any(|&k| (x[k as usize] - x[top as usize]).norm() < 0.021);
+        if bottom(facet) && touches {
+            assert!(left_out, "the face right below");
+            below += 1;
+        }
+        if far(facet) {
+            assert!(!left_out, "a face far away");
+            kept += 1;
+        }
+        // what goes through in a step is never left out
+        assert_eq!(scene.excludes_vertex_face(top, i as u32, true), facet.corners().contains(&top));
+    }
+    assert!(below >= 4 && kept > 100, "{below} {kept}");
+    // nothing of it is in contact with itself at rest
+    let found = records(&scene, &x, 0.02);
+    assert!(found.vertex_face().iter().all(|r| r.gap >= 0.0), "{:?}", found.vertex_face().first());
+}
+
+/// A thick body has no face behind a node within half an edge but its neighbours.
+#[test]
+fn a_thick_body_may_meet_itself_everywhere() {
+    let (scene, x) = scene_of(&[brick([1.0; 3], [4; 3], [0.0; 3])], true, true);
+    let top = node_at(&x, [0.5, 0.5, 1.0]);
+    for (i, facet) in scene.facets.iter().enumerate() {
+        if facet.corners().iter().all(|&k| x[k as usize].z < 0.9) {
+            assert!(!scene.excludes_vertex_face(top, i as u32, false));
+        }
+    }
+}
+
+/// The middle of a flat face is touched along its normal and up to 45° from it, never from the side; a corner from all sides of
+/// its body, the tip of a needle that lies on a face too, and the bottom of a hollow by what fits in.
+#[test]
+fn a_node_is_touched_from_where_its_body_is_not() {
+    let needle = {
+        let mut mesh = brick([1.0, 0.1, 0.1], [4, 1, 1], [0.0, 0.0, 3.0]);
+        let tip = |p: &Vec3| {
+            Vec3::new(p.x, 0.05 + (1.0 - p.x) * (p.y - 0.05), 3.0 + (1.0 - 0.99 * p.x) * (p.z - 3.0))
+        };
+        mesh.nodes = mesh.nodes.iter().map(tip).collect();
+        mesh
+    };
+    let (scene, x) = scene_of(&[brick([1.0; 3], [4; 3], [0.0; 3]), needle], false, true);
+    let can =
+        |p: [f64; 3], n: [f64; 3]| node_can_touch(&scene, &x, node_at(&x, p), &Vec3::from(n).normalize());
+    // normals point into the body of the node
+    assert!(can([0.5, 0.5, 1.0], [0.0, 0.0, -1.0]) && can([0.5, 0.5, 1.0], [0.6, 0.0, -1.0]));
+    assert!(!can([0.5, 0.5, 1.0], [1.0, 0.0, 0.0]) && !can([0.5, 0.5, 1.0], [1.0, 0.0, -0.5]));
+    assert!(!can([0.5, 0.5, 1.0], [0.0, 0.0, 1.0]), "from within");
+    assert!(can([0.0, 0.0, 0.0], [0.0, 0.0, 1.0]) && can([0.0, 0.0, 0.0], [1.0, 1.0, 1.0]));
+    assert!(can([0.0, 0.5, 0.0], [1.0, 0.0, 0.0]) && !can([0.0, 0.5, 0.0], [0.0, 1.0, 0.0]));
+    // the lower side of the needle's tip
+    assert!(can([1.0, 0.05, 3.0], [0.0, 0.0, 1.0]));
 }
 
 /// A block has gone into another whose side is flush with its own: its corner is nearest to that side, and came through the top.

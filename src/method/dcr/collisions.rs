@@ -19,7 +19,7 @@ use crate::contact::crossing::{Meeting, Motion, candidates, in_order};
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
-use crate::contact::rules::{came_through, depth_of_edges, is_second_end, parts_bodies};
+use crate::contact::rules::{came_through, depth_of_edges, is_second_end, node_can_touch, parts_bodies};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::{ThreeStage, Way};
@@ -215,6 +215,10 @@ impl Collisions {
             let crossed =
                 |p: &Pair| (p.bodies, p.key.kind, p.key.first) == (pair.bodies, Kind::NodeFace, record.node);
             let plane = facet.kind == FacetKind::Plane;
+            let normal = scene.on_first(&pair, pair.normal);
+            if !plane && !node_can_touch(scene, now, record.node, &normal) {
+                continue;
+            }
             if plane || touched_before(&pair) && !list[..crossings].iter().any(crossed) {
                 list.push(pair);
             }
