@@ -21,6 +21,7 @@ mod failures_name_the_place;
 mod free_bar_rings_at_its_exact_frequencies;
 mod free_spinning_block_keeps_its_momenta;
 mod material_memory_survives;
+mod random_scenes;
 mod semi_explicit_bodies;
 mod semi_explicit_cubes;
 mod semi_explicit_cylinders;
