@@ -126,7 +126,8 @@ pub struct BipotentialImplicit {
 impl BipotentialImplicit {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, FactorError> {
-        let touches = Touches::new(model);
+        let mut touches = Touches::new(model);
+        touches.persistent = true;
         let bounds = model
             .reference
             .iter()

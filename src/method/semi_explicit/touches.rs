@@ -140,6 +140,9 @@ pub struct Touches {
     pub report: Report,
     /// Steps whose contacts were left at the limit of sweeps.
     pub unfinished: u64,
+    /// Contacts that act by `rate` and have carried a force go on acting while they are near: who was stopped short of a
+    /// surface is held there and does not fall on it again and again. Overlaps are undone bit by bit.
+    pub persistent: bool,
     /// Displacements of a projection; zero in between.
     pub moved: Vec<Vec3>,
     pub any_moved: bool,
@@ -180,6 +183,7 @@ impl Touches {
             finest: if finest.is_finite() { finest } else { 0.0 },
             report: Report::default(),
             unfinished: 0,
+            persistent: false,
             moved: Vec::new(),
             any_moved: false,
         }
@@ -254,7 +258,7 @@ impl Touches {
         let ahead = options.activation == Activation::Position;
         let way = AHEAD * self.way(model, free, dt);
         // what lies on a surface to round-off touches it
-        self.near = if ahead { way } else { 0.0 }.max(LEAST * self.finest);
+        self.near = if ahead || self.persistent { way } else { 0.0 }.max(LEAST * self.finest);
         self.find(model, x.par_iter().copied(), time, way, options)?;
         let depth = self.deepest();
         if !ahead {
@@ -439,6 +443,12 @@ impl Touches {
             list.push(contact);
             touches.push(touch);
         }
+        if self.persistent && options.activation != Activation::Position {
+            let acts = |t: &Touch| t.gap <= LEAST * self.finest || self.carried(t);
+            let mut of = touches.iter();
+            list.retain(|_| of.next().is_some_and(acts));
+            touches.retain(acts);
+        }
         let finish = |(contact, touch): (&mut Contact, &Touch)| {
             let law = model.contact.law(touch.bodies[0], touch.bodies[1]);
             contact.mu = law.friction;
@@ -469,6 +479,12 @@ impl Touches {
                 let most = (SLOWLY * self.speed).max(EDGES_PER_STEP * self.finest / dt);
                 (options.push_back * touch.gap / dt).max(-most)
             }
+            // an overlap at the start of the step; what closes in it has none yet
+            Activation::Rate if self.persistent => {
+                let gap = touch.gap - dt * contact.normal.dot(&touch.before);
+                let most = (SLOWLY * self.speed).max(EDGES_PER_STEP * self.finest / dt);
+                (options.push_back * gap.min(0.0) / dt).max(-most)
+            }
             Activation::Rate | Activation::Project => 0.0,
         };
         if e > 0.0 {
@@ -479,6 +495,11 @@ impl Touches {
             }
         }
         room
+    }
+
+    /// These two felt a force in the last step.
+    fn carried(&self, touch: &Touch) -> bool {
+        self.kept.binary_search_by_key(&touch.key, |k| k.key).is_ok()
     }
 
     /// The force these two felt in the last step, else the one between the node and that body.
