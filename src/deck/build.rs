@@ -66,14 +66,14 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
             };
             law.maker(kind)
         };
-        let shell = surface.is_some();
         let blocks = match surface {
             Some(surface) => {
                 vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
             }
             None => mesh.cells.iter().zip(&laws).map(block).collect(),
         };
-        let kind = if shell { BodyKind::Shell } else { BodyKind::of_cells(dimension) };
+        // shells that touch are closed (`shell.rs`): their triangles bound what is inside, as those of a solid do
+        let kind = BodyKind::of_cells(dimension);
         let index = builder.body(BodySpec {
             name: name.to_owned(),
             kind,

@@ -8,7 +8,7 @@ use super::Model;
 use super::restraint::Motion;
 use crate::contact::friction::Stick;
 use crate::contact::obstacle::Pose;
-use crate::contact::scene::{Attributes, BodyInput, BodyKind, FacetKind, Rules, Scene};
+use crate::contact::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::surface::Surface;
 use crate::mesh::{CellKind, Mesh, Side};
@@ -172,7 +172,6 @@ impl Contact {
         for (b, body) in model.bodies.iter().enumerate() {
             let attributes = Attributes {
                 kind: body.kind,
-                thickness: if body.kind == BodyKind::Shell { body.section } else { 0.0 },
                 self_contact: self.with_itself.contains(&(b as u32)),
                 ..Attributes::default()
             };

@@ -90,8 +90,7 @@ impl Subdivision {
             let [a, b, c] = corners.map(|n| positions[n as usize]);
             let area = 0.5 * (b - a).cross(&(c - a)).norm();
             let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
-            // also where a number is none
-            if !(area > 1e-12 * longest * longest) {
+            if area.is_nan() || area <= 1e-12 * longest * longest {
                 return Err(SurfaceProblem::NoArea { triangle: t, at: (a + b + c) / 3.0 });
             }
             surface.add_triangle(corners)?;

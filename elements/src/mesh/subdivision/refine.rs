@@ -112,8 +112,7 @@ pub fn shell(mesh: &Mesh, times: u32, fitted: bool) -> Result<(Mesh, Subdivision
         Subdivision::new(&triangles(&mesh), &mesh.nodes, &Outside::default()).map_err(MeshError::Surface)?;
     if fitted {
         let error = fit(&surface, &mut mesh.nodes);
-        // also where it is no number
-        if !(error < 1e-9) {
+        if error.is_nan() || error >= 1e-9 {
             return Err(MeshError::NoFit { error });
         }
     }
