@@ -81,7 +81,7 @@ material = "soft"
 velocity = [20, -20, 0]
 gravity = [0, -100, 0]
 [body.step]
-polyline = { points = [[2.2, 0.5], [2.2, 2], [5, 2]] }
+polyline = { points = [[5, 2], [2.2, 2], [2.2, 0.55]] }
 [contact]
 friction = 0.4
 [probe.force]

@@ -1,14 +1,14 @@
 //! `carom check`: reads and builds everything, runs nothing, and tells what is there.
 
-use crate::exit::{BAD_INPUT, Failure, Outcome, complain, say};
+use crate::exit::{Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::duration;
+use carom::Simulation;
 use carom::deck::surfaces::Surfaces;
-use carom::deck::{self, Loaded, spec};
+use carom::deck::{Loaded, spec};
 use carom::mesh::surface::Surface;
 use carom::model::forces::Forces;
 use carom::model::{Body, Model};
-use carom::run::pool;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -21,31 +21,29 @@ pub struct Arguments {
 pub fn check(arguments: &Arguments) -> Outcome {
     let found = arguments.deck.find()?;
     let threads = arguments.deck.threads()?;
-    let pool =
-        pool(threads).map_err(|e| Failure::new(BAD_INPUT, format!("cannot start {threads} threads: {e}")))?;
-    pool.install(|| {
-        let loaded = deck::load(&found.input()).map_err(|e| Failure::new(BAD_INPUT, e.to_string()))?;
-        for warning in &loaded.warnings {
-            complain(&format!("warning: {warning}"));
-        }
-        let mut text = String::new();
+    let simulation = found.setup(threads).deck(&found.name, &found.text, &found.folder)?;
+    for warning in simulation.warnings() {
+        complain(&format!("warning: {warning}"));
+    }
+    let mut text = String::new();
+    if let Some(loaded) = simulation.loaded() {
         // A string takes whatever it is given.
-        let _ = report(&loaded, threads, &mut text);
-        say(&text)?;
-        Ok(0)
-    })
+        let _ = report(&simulation, loaded, threads, &mut text);
+    }
+    say(&text)?;
+    Ok(0)
 }
 
-fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Result {
+fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Result {
     let (case, spec) = (&loaded.case, &loaded.spec);
     let model = &case.model;
     if !spec.title.is_empty() {
         writeln!(text, "{}", spec.title)?;
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
-    for (name, body) in &spec.body.0 {
+    for (name, body) in spec.body.iter() {
         if let (spec::AnyBody::Deformable(body), Some(at)) =
-            (body, model.bodies.iter().find(|b| b.name == *name))
+            (body, model.bodies.iter().find(|b| b.name == name))
         {
             describe(model, at, body, text)?;
         }
@@ -77,7 +75,7 @@ fn report(loaded: &Loaded, threads: usize, text: &mut String) -> std::fmt::Resul
             one.first().map_or(steps * potentials as f64, kicks)
         }
     };
-    let seconds = step_time(model) * updates / (potentials as f64).max(1.0);
+    let seconds = simulation.install(|| step_time(model)) * updates / (potentials as f64).max(1.0);
     writeln!(
         text,
         "cost {updates:.3e} element updates, about {} on {threads} threads, output{} aside",

@@ -2,7 +2,7 @@
 
 use crate::exit::{BAD_INPUT, Failure};
 use carom::cases;
-use carom::deck::Input;
+use carom::{Setup, Simulation};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,9 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn input(&self) -> Input<'_> {
-        Input { name: &self.name, text: &self.text, folder: &self.folder, options: &self.options }
+    /// With its options, on so many threads.
+    pub fn setup(&self, threads: usize) -> Setup {
+        self.options.iter().fold(Simulation::setup().threads(threads), |setup, option| setup.set(option))
     }
 }
 

@@ -4,7 +4,6 @@ mod bench;
 mod check;
 mod examples;
 mod exit;
-mod folder;
 mod input;
 mod look;
 mod progress;

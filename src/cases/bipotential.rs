@@ -5,6 +5,7 @@
 //!
 //! Read by `reproduce` and by the tests of whole runs.
 
+use crate::contact::scene::BodyKind;
 use crate::element::Positions;
 use crate::element::choice::{Kind, maker};
 use crate::material;
@@ -38,6 +39,7 @@ pub fn body(name: &str, mesh: Mesh, law: &material::Law) -> BodySpec<'static> {
     let blocks = mesh.cells.iter().map(|cells| maker(Kind::new(cells.kind), law)).collect();
     BodySpec {
         name: name.into(),
+        kind: BodyKind::of_cells(mesh.dimension()),
         mesh,
         blocks,
         section: 1.0,

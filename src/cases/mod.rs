@@ -26,7 +26,7 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 20] = [
+pub const EXAMPLES: [Example; 21] = [
     example!("spinning-block"),
     example!("five-cubes"),
     example!("cube-pile"),
@@ -43,6 +43,7 @@ pub const EXAMPLES: [Example; 20] = [
     example!("block-stack"),
     example!("two-particles"),
     example!("node-face-2d"),
+    example!("wedge-tip"),
     example!("free-bar"),
     example!("hanging-block"),
     example!("pressurised-ring"),

@@ -5,7 +5,7 @@ use super::brute::Brute;
 use super::cells::CellSearch;
 use super::classic::Classic;
 use super::dice::Dice;
-use super::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
+use super::scene::{Attributes, BodyInput, BodyKind, FacetKind, Rules, Scene};
 use super::search::{PairSearch, Pass, Positions, Query, SearchError};
 use super::three_stage::ThreeStage;
 use crate::math::Vec3;
@@ -37,12 +37,12 @@ fn random_case(seed: u64) -> Case {
     for b in 0..2 + below(&mut dice, 4) {
         let mut attributes = Attributes {
             self_contact: below(&mut dice, 3) == 0,
-            rigid: below(&mut dice, 6) == 0,
+            kind: if below(&mut dice, 6) == 0 { BodyKind::Rigid } else { BodyKind::Solid },
             groups: if below(&mut dice, 5) == 0 { 2 } else { 3 },
             ..Attributes::default()
         };
         if below(&mut dice, 4) == 0 {
-            (attributes.two_sided, attributes.thickness) = (true, 0.05 * dice.unit());
+            (attributes.kind, attributes.thickness) = (BodyKind::Shell, 0.05 * dice.unit());
         }
         let name = format!("b{b}");
         let first = x.len() as u32;
@@ -207,7 +207,7 @@ fn after_long_motion_the_search_still_finds_everything() {
                 }
                 kept += others[0].stats().body_pairs_kept;
                 // Sides remembered from earlier steps are part of the state; without shells there are none.
-                if !case.scene.bodies.iter().any(|b| b.attributes.two_sided) {
+                if !case.scene.bodies.iter().any(|b| b.attributes.two_sided()) {
                     let mut new = ThreeStage::new();
                     find(&mut new, &case, &x, Some(&before));
                     assert_same(seed, "a new search", brute.as_ref(), &new);
@@ -495,7 +495,7 @@ fn sheet(n: usize, bend: impl Fn(f64, f64) -> Vec3) -> Case {
         }
     }
     let attributes =
-        Attributes { self_contact: true, two_sided: true, thickness: 1e-3, ..Attributes::default() };
+        Attributes { self_contact: true, kind: BodyKind::Shell, thickness: 1e-3, ..Attributes::default() };
     let body = BodyInput::of_triangles("sheet", &triangles, attributes);
     let scene = Scene::new(&[body], &flat, Rules::default());
     let x = flat.iter().map(|p| bend(p.x, p.y)).collect();
@@ -819,7 +819,7 @@ fn a_node_stays_on_its_side_of_a_shell() {
     let speck = |z: f64| [Vec3::new(0.4, 0.3, z), Vec3::new(0.4, 0.3, z + 1.0), Vec3::new(0.5, 0.3, z + 1.0)];
     let triangles: Vec<[u32; 3]> =
         case.scene.facets.iter().map(|f| [f.nodes[0], f.nodes[1], f.nodes[2]]).collect();
-    let shell = Attributes { two_sided: true, thickness: 0.01, ..Attributes::default() };
+    let shell = Attributes { kind: BodyKind::Shell, thickness: 0.01, ..Attributes::default() };
     let bodies = [
         BodyInput::of_triangles("shell", &triangles, shell),
         BodyInput::of_triangles("speck", &[[n, n + 1, n + 2]], Attributes::default()),

@@ -210,7 +210,7 @@ pub fn pile(k: usize) -> BenchScene {
 /// Moves a pile: every cube on its own small orbit, turning and breathing, about 0.4 % of an edge a step.
 pub fn pile_motion(start: &BenchScene, step: usize, x: &mut [Vec3]) {
     let t = step as f64 * 0.05;
-    for (b, body) in start.scene.bodies.iter().enumerate().filter(|(_, b)| !b.attributes.rigid) {
+    for (b, body) in start.scene.bodies.iter().enumerate().filter(|(_, b)| !b.attributes.rigid()) {
         let phase = |c| std::f64::consts::TAU * noise(b as u64, c);
         let wave = |c: u64| (t + phase(c)).sin() - phase(c).sin();
         let shift = 0.05 * Vec3::new(wave(10), wave(11), wave(12));

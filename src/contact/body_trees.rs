@@ -8,7 +8,7 @@
 
 use super::bvh::{Box32, BuildSpace, Tree};
 use super::octree::Aabb;
-use super::scene::{Body, Scene};
+use super::scene::{Body, Facet, Scene};
 use super::search::Positions;
 use crate::math::Vec3;
 use std::time::Instant;
@@ -140,18 +140,7 @@ impl BodyState {
         self.strain += self.new_strain;
         (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
         if body.plane {
-            let facet = &scene.facets[body.facets.start as usize];
-            for (k, x) in [at.x, end].into_iter().enumerate() {
-                let p = x[facet.nodes[0] as usize];
-                self.fitted[k].clear();
-                self.fitted[k].extend([p, facet.area_vector(x)]);
-                let n = facet.area_vector(x).normalize();
-                let height = n.dot(&(p - origin));
-                self.points[k].clear();
-                self.points[k]
-                    .extend([[n.x as f32, n.y as f32, n.z as f32, 0.0], [height as f32, 0.0, 0.0, 0.0]]);
-            }
-            return;
+            return self.fit_plane(&scene.facets[body.facets.start as usize], [at.x, end], origin);
         }
         let missing = wants[0] && self.nodes.is_empty()
             || wants[1] && self.edges.is_empty() && !body.edges.is_empty()
@@ -223,6 +212,20 @@ impl BodyState {
             self.refit_seconds = begin.elapsed().as_secs_f64();
         }
         self.fresh = true;
+    }
+
+    /// A plane has no boxes: its point and normal at the ends of the way.
+    fn fit_plane(&mut self, facet: &Facet, ends: [&[Vec3]; 2], origin: &Vec3) {
+        for (k, x) in ends.into_iter().enumerate() {
+            let p = x[facet.nodes[0] as usize];
+            self.fitted[k].clear();
+            self.fitted[k].extend([p, facet.area_vector(x)]);
+            let n = facet.area_vector(x).normalize();
+            let height = n.dot(&(p - origin));
+            self.points[k].clear();
+            self.points[k]
+                .extend([[n.x as f32, n.y as f32, n.z as f32, 0.0], [height as f32, 0.0, 0.0, 0.0]]);
+        }
     }
 
     /// Nodes of `tree` below this plane or within `r` of it; returns the number of boxes tested.

@@ -151,7 +151,7 @@ fn check_chain(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
             problems.push(Problem::Turned { body: name(), nodes: [node, node], facets: [f[0], f[1]] });
         }
     }
-    if body.attributes.two_sided || body.attributes.rigid {
+    if body.attributes.two_sided() || body.attributes.rigid() {
         return;
     }
     if let [first, ..] = ends[..] {
@@ -202,7 +202,7 @@ fn check_sheet(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
             problems.push(Problem::Turned { body: name(), nodes: edge.nodes, facets: edge.facets });
         }
     }
-    if body.attributes.two_sided || body.attributes.rigid {
+    if body.attributes.two_sided() || body.attributes.rigid() {
         return;
     }
     if open > 0 {
@@ -229,7 +229,7 @@ fn check_sheet(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
 #[cfg(test)]
 mod tests {
     use super::super::bench_scenes::box_surface;
-    use super::super::scene::{Attributes, BodyInput, Rules, Scene};
+    use super::super::scene::{Attributes, BodyInput, BodyKind, Rules, Scene};
     use super::*;
 
     fn problems(quads: &[[u32; 4]], x: &[Vec3], attributes: Attributes) -> Vec<Problem> {
@@ -247,7 +247,7 @@ mod tests {
     fn each_fault_of_a_cube_is_named_with_its_place() {
         let (x, quads) = box_surface([2, 2, 2], [1.0; 3]);
         let solid = Attributes::default;
-        let shell = Attributes { two_sided: true, thickness: 0.1, ..solid() };
+        let shell = Attributes { kind: BodyKind::Shell, thickness: 0.1, ..solid() };
 
         let open = problems(&quads[1..], &x, solid());
         assert!(matches!(open[..], [Problem::Open { edges: 4, .. }]), "{open:?}");

@@ -433,10 +433,10 @@ impl Sides {
     fn remember(&mut self, scene: &Scene, records: &[VertexFace]) {
         let shell = |r: &&VertexFace| {
             let body = scene.facets[r.face as usize].body;
-            scene.bodies[body as usize].attributes.two_sided
+            scene.bodies[body as usize].attributes.two_sided()
         };
         self.next.clear();
-        if !scene.bodies.iter().any(|b| b.attributes.two_sided) {
+        if !scene.bodies.iter().any(|b| b.attributes.two_sided()) {
             return self.known.clear();
         }
         let key = |r: &VertexFace| key(r.node, r.face);

@@ -12,9 +12,12 @@
 //! | `brute`, `classic` | searches to measure against, and to be right by                  |
 //! | `bench_scenes`  | scenes to measure searches on                                       |
 //! | `closest_point` | nearest points of facets and edges                                  |
-//! | `swept`, `inclusion` | crossings during a step, and their certifier                   |
+//! | `swept`, `inclusion` | when features meet during a step, and the certifier of that     |
+//! | `crossing`      | what meets during a step, as pairs                                  |
+//! | `entry`         | facets gone through on a straight way; how thick bodies are         |
 //! | `overlap`       | overlap of whole surfaces                                           |
-//! | `pair`          | one contact, whatever touched whatever                              |
+//! | `pair`, `places` | one contact, whatever touched whatever; how it is made             |
+//! | `rules`, `selection` | which contacts exist; those of an instant that are held together |
 //!
 //! The room uses `math` and `mesh` and nothing else.
 
@@ -26,6 +29,8 @@ pub mod cells;
 pub mod check;
 pub mod classic;
 pub mod closest_point;
+pub mod crossing;
+pub mod entry;
 pub mod friction;
 pub mod inclusion;
 pub mod measure;
@@ -33,11 +38,13 @@ pub mod obstacle;
 pub mod octree;
 pub mod overlap;
 pub mod pair;
+pub mod places;
+pub mod rules;
 pub mod scene;
 pub mod search;
+pub mod selection;
 pub mod swept;
 pub mod three_stage;
-pub mod touch;
 
 #[cfg(test)]
 mod agreement;

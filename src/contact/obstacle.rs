@@ -52,10 +52,47 @@ impl Pose {
         self.velocity + self.spin.cross(&(x - self.centre - self.shift))
     }
 
+    /// Mean velocity until it stands as `to`, `dt` later, of the material point that stands at `y` [m/s].
+    pub fn velocity_until(&self, to: &Pose, y: &Vec3, dt: f64) -> Vec3 {
+        if self == to {
+            return Vec3::zeros();
+        }
+        let drawn = self.centre + self.turn.transpose() * (y - self.centre - self.shift);
+        (to.place(&drawn) - self.place(&drawn)) / dt
+    }
+
     /// Places all nodes of an obstacle.
     pub fn place_all(&self, reference: &[Vec3], x: &mut [Vec3]) {
         for (to, from) in x.iter_mut().zip(reference) {
             *to = self.place(from);
+        }
+    }
+}
+
+/// How rigid obstacles move: those of one instant, or on the way from one to another.
+#[derive(Clone, Copy)]
+pub enum Poses<'a> {
+    /// With the velocities of the instant.
+    At(&'a [Pose]),
+    /// With their mean velocities over `dt` [s].
+    Over { from: &'a [Pose], to: &'a [Pose], dt: f64 },
+}
+
+impl Poses<'_> {
+    pub fn count(&self) -> usize {
+        match self {
+            Poses::At(poses) => poses.len(),
+            Poses::Over { from, .. } => from.len(),
+        }
+    }
+
+    /// Velocity of obstacle `i` at a point [m/s]; zero if there is no such obstacle.
+    pub fn velocity(&self, i: usize, at: &Vec3) -> Vec3 {
+        match *self {
+            Poses::At(poses) => poses.get(i).map_or(Vec3::zeros(), |pose| pose.velocity_at(at)),
+            Poses::Over { from, to, dt } => {
+                from.get(i).map_or(Vec3::zeros(), |pose| pose.velocity_until(&to[i], at, dt))
+            }
         }
     }
 }

@@ -122,22 +122,8 @@ impl Octree {
         let farthest = all.lo.iter().chain(&all.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
         let edge = (all.longest() * (1.0 + 1e-12) + 4096.0 * f64::EPSILON * farthest).max(f64::MIN_POSITIVE);
 
-        self.large.clear();
-        self.members.clear();
-        self.cells.clear();
-        self.sizes.clear();
-        for (i, b) in boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
-            let size = b.longest();
-            if size > 0.5 * edge {
-                self.large.push(i as u32);
-            } else {
-                self.members.push(i as u32);
-                self.sizes.push(size);
-            }
-        }
+        let smallest_cell = self.sort_by_size(boxes, edge);
         let small = self.members.len();
-        let smallest_cell =
-            if small > 0 { *self.sizes.select_nth_unstable_by(small / 2, f64::total_cmp).1 } else { 0.0 };
 
         for (i, &a) in self.large.iter().enumerate() {
             for &b in self.large[i + 1..].iter().chain(&self.members) {
@@ -182,6 +168,25 @@ impl Octree {
             }
         }
         out.sort_unstable();
+    }
+
+    /// Sets boxes apart that are larger than half of everything, `edge`; returns the median size of the others.
+    fn sort_by_size(&mut self, boxes: &[Aabb], edge: f64) -> f64 {
+        self.large.clear();
+        self.members.clear();
+        self.cells.clear();
+        self.sizes.clear();
+        for (i, b) in boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
+            let size = b.longest();
+            if size > 0.5 * edge {
+                self.large.push(i as u32);
+            } else {
+                self.members.push(i as u32);
+                self.sizes.push(size);
+            }
+        }
+        let small = self.members.len();
+        if small > 0 { *self.sizes.select_nth_unstable_by(small / 2, f64::total_cmp).1 } else { 0.0 }
     }
 
     /// Compares the boxes of a leaf and reports the pairs it owns.

@@ -30,16 +30,15 @@ use crate::math::Vec3;
 /// Points of the largest stencil: a node and the eight of a hexahedron.
 pub const MAX_POINTS: usize = 9;
 
+/// Stands for a body that is not known.
+pub const NOBODY: u32 = u32::MAX;
+
 /// What touched what; the order in which pairs of different kinds stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Touch {
-    NodeNode,
-    NodeSegment,
-    NodeTriangle,
-    NodeQuad,
-    NodeObstacle,
-    NodeElement,
+pub enum Kind {
+    NodeFace,
     EdgeEdge,
+    NodeElement,
     FacetFacet,
 }
 
@@ -47,10 +46,10 @@ pub enum Touch {
 /// sorted by it, and warm starts find their old values by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    pub touch: Touch,
+    pub kind: Kind,
     /// The node, the first edge, or the facet that carries the point.
     pub first: u32,
-    /// The node, facet, edge, element or obstacle facet it touches.
+    /// The facet, edge or element it touches; a node if it has no facet.
     pub second: u32,
     /// Which point of the first facet; 0 elsewhere.
     pub part: u32,
@@ -62,6 +61,17 @@ pub struct Key {
 pub enum Side {
     Front,
     Back,
+}
+
+impl Side {
+    /// Along (1) or against (−1) the normal of the face.
+    #[inline]
+    pub fn sign(self) -> f64 {
+        match self {
+            Side::Front => 1.0,
+            Side::Back => -1.0,
+        }
+    }
 }
 
 /// The touched point of a rigid obstacle: weight −1, no inverse mass.
@@ -76,11 +86,13 @@ pub struct Outer {
 /// Two material points that meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    points: [u32; MAX_POINTS],
-    count: u8,
+    pub(crate) points: [u32; MAX_POINTS],
+    pub(crate) count: u8,
     pub side: Side,
     pub key: Key,
-    weights: [f64; MAX_POINTS],
+    /// Of the first and of the second feature; [`NOBODY`] if whoever made the pair did not know.
+    pub bodies: [u32; 2],
+    pub(crate) weights: [f64; MAX_POINTS],
     /// Unit normal, towards the points with positive weights.
     pub normal: Vec3,
     /// Gap [m]: positive when open.
@@ -88,6 +100,10 @@ pub struct Pair {
     pub outer: Option<Outer>,
     /// Area the pair stands for [m²] (plane: m).
     pub area: Option<f64>,
+    /// The node came through this face, whatever is nearer now: the normal is that of the face.
+    pub through: bool,
+    /// Of a crossing: when they met, as a share of the step. Weights, normal and side are those of that instant and stay.
+    pub met: Option<f64>,
     /// Friction coefficient [-].
     pub mu: f64,
     /// Restitution [-].
@@ -97,22 +113,29 @@ pub struct Pair {
 impl Pair {
     /// Node `p` on node `a`.
     pub fn node_node(p: u32, a: u32, normal: Vec3) -> Pair {
-        Pair::node_on(key(Touch::NodeNode, p, a), [a], [1.0], normal)
+        Pair::node_on(key(Kind::NodeFace, p, a), [a], [1.0], normal)
     }
 
     /// Node `p` on a segment with the given corners, weighted by its closest point.
     pub fn node_segment(p: u32, facet: u32, corners: [u32; 2], weights: [f64; 2], normal: Vec3) -> Pair {
-        Pair::node_on(key(Touch::NodeSegment, p, facet), corners, weights, normal)
+        Pair::node_on(key(Kind::NodeFace, p, facet), corners, weights, normal)
     }
 
     /// Node `p` on a triangle.
     pub fn node_triangle(p: u32, facet: u32, corners: [u32; 3], weights: [f64; 3], normal: Vec3) -> Pair {
-        Pair::node_on(key(Touch::NodeTriangle, p, facet), corners, weights, normal)
+        Pair::node_on(key(Kind::NodeFace, p, facet), corners, weights, normal)
     }
 
     /// Node `p` on a quadrilateral.
     pub fn node_quad(p: u32, facet: u32, corners: [u32; 4], weights: [f64; 4], normal: Vec3) -> Pair {
-        Pair::node_on(key(Touch::NodeQuad, p, facet), corners, weights, normal)
+        Pair::node_on(key(Kind::NodeFace, p, facet), corners, weights, normal)
+    }
+
+    /// Node `p` on a facet with some of the corners, weighted by its closest point.
+    pub fn node_facet(p: u32, facet: u32, corners: &[u32], weights: &[f64], normal: Vec3) -> Pair {
+        let mut pair = Pair::node_on(key(Kind::NodeFace, p, facet), [], [], normal);
+        corners.iter().zip(weights).take(4).for_each(|(&k, &w)| pair.push(k, -w));
+        pair
     }
 
     /// Node `p` in an element, at the image of the weights, `depth` below the surface (normal outwards).
@@ -124,26 +147,27 @@ impl Pair {
         normal: Vec3,
         depth: f64,
     ) -> Pair {
-        Pair::node_on(key(Touch::NodeElement, p, element), nodes, weights, normal).with_gap(-depth)
+        Pair::node_on(key(Kind::NodeElement, p, element), nodes, weights, normal).with_gap(-depth)
     }
 
     /// Node `p` on facet `facet` of a rigid obstacle.
     pub fn node_obstacle(p: u32, facet: u32, outer: Outer, normal: Vec3) -> Pair {
-        let pair = Pair::node_on(key(Touch::NodeObstacle, p, facet), [], [], normal);
+        let pair = Pair::node_on(key(Kind::NodeFace, p, facet), [], [], normal);
         Pair { outer: Some(outer), ..pair }
     }
 
     /// Node `node` of a rigid obstacle in facet `facet`, whose corners carry the weights; `normal` points from the
     /// obstacle into the facet's body.
-    pub fn obstacle_facet(node: u32, facet: u32, on: &[(u32, f64)], outer: Outer, normal: Vec3) -> Pair {
-        let touch = match on.len() {
-            1 => Touch::NodeNode,
-            2 => Touch::NodeSegment,
-            3 => Touch::NodeTriangle,
-            _ => Touch::NodeQuad,
-        };
-        let mut pair = Pair { outer: Some(outer), ..Pair::empty(key(touch, node, facet), normal) };
-        on.iter().take(4).for_each(|&(k, w)| pair.push(k, w));
+    pub fn obstacle_facet(
+        node: u32,
+        facet: u32,
+        corners: &[u32],
+        weights: &[f64],
+        outer: Outer,
+        normal: Vec3,
+    ) -> Pair {
+        let mut pair = Pair { outer: Some(outer), ..Pair::empty(key(Kind::NodeFace, node, facet), normal) };
+        corners.iter().zip(weights).take(4).for_each(|(&k, &w)| pair.push(k, w));
         pair
     }
 
@@ -151,7 +175,7 @@ impl Pair {
     /// from the obstacle to the edge.
     pub fn edge_obstacle(edges: [u32; 2], [a, b]: [u32; 2], s: f64, outer: Outer, normal: Vec3) -> Pair {
         let mut pair =
-            Pair { outer: Some(outer), ..Pair::empty(key(Touch::EdgeEdge, edges[0], edges[1]), normal) };
+            Pair { outer: Some(outer), ..Pair::empty(key(Kind::EdgeEdge, edges[0], edges[1]), normal) };
         pair.push(a, 1.0 - s);
         pair.push(b, s);
         pair
@@ -159,7 +183,7 @@ impl Pair {
 
     /// Edge `first` from `a` to `b` at `s`, on edge `second` from `c` to `d` at `t`; `nodes = [a, b, c, d]`.
     pub fn edge_edge(first: u32, second: u32, nodes: [u32; 4], s: f64, t: f64, normal: Vec3) -> Pair {
-        let mut pair = Pair::empty(key(Touch::EdgeEdge, first, second), normal);
+        let mut pair = Pair::empty(key(Kind::EdgeEdge, first, second), normal);
         let weights = [1.0 - s, s, t - 1.0, -t];
         for (k, w) in nodes.into_iter().zip(weights) {
             pair.push(k, w);
@@ -176,7 +200,7 @@ impl Pair {
         normal: Vec3,
     ) -> Pair {
         const { assert!(N + M <= MAX_POINTS) };
-        let mut pair = Pair::empty(Key { part, ..key(Touch::FacetFacet, first, second) }, normal);
+        let mut pair = Pair::empty(Key { part, ..key(Kind::FacetFacet, first, second) }, normal);
         for (k, w) in on_first.0.into_iter().zip(on_first.1) {
             pair.push(k, w);
         }
@@ -202,11 +226,14 @@ impl Pair {
             count: 0,
             side: Side::Front,
             key,
+            bodies: [NOBODY; 2],
             weights: [0.0; MAX_POINTS],
             normal,
             gap: 0.0,
             outer: None,
             area: None,
+            through: false,
+            met: None,
             mu: 0.0,
             e: 0.0,
         }
@@ -264,8 +291,8 @@ impl Pair {
     }
 }
 
-fn key(touch: Touch, first: u32, second: u32) -> Key {
-    Key { touch, first, second, part: 0 }
+fn key(kind: Kind, first: u32, second: u32) -> Key {
+    Key { kind, first, second, part: 0 }
 }
 
 #[cfg(test)]
@@ -377,7 +404,7 @@ mod tests {
         ];
         let together = [Vec3::new(1.0, -2.0, 3.0); 9];
         for pair in pairs {
-            assert_eq!(pair.relative_velocity(&together), Vec3::zeros(), "{:?}", pair.key.touch);
+            assert_eq!(pair.relative_velocity(&together), Vec3::zeros(), "{:?}", pair.key.kind);
             assert_eq!(pair.weights().iter().sum::<f64>(), 0.0);
         }
         let outer = Outer { position: Vec3::zeros(), velocity: together[0] };

@@ -19,6 +19,7 @@
 //! a surface is told by `check`. Read by every search of this room.
 
 use super::closest_point::Feature;
+use super::pair::Pair;
 use crate::math::Vec3;
 use crate::math::lists::Lists;
 use crate::mesh::Mesh;
@@ -75,15 +76,47 @@ pub struct Edge {
     pub body: u32,
 }
 
+/// What a body is, and so what its surface is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BodyKind {
+    /// On the x axis; its ends can touch.
+    Bar,
+    /// In the x–y plane, of a thickness; its outline can touch.
+    Plane,
+    #[default]
+    Solid,
+    /// A surface with two sides and no inside; a node stays on the side it came from.
+    Shell,
+    /// Never integrated: rigid bodies do not look at each other.
+    Rigid,
+}
+
+impl BodyKind {
+    /// What cells of some dimension are, unless they are elements of a shell.
+    pub fn of_cells(dimension: usize) -> BodyKind {
+        match dimension {
+            1 => BodyKind::Bar,
+            2 => BodyKind::Plane,
+            _ => BodyKind::Solid,
+        }
+    }
+
+    /// Dimension of the space it moves in.
+    pub fn space(self) -> usize {
+        match self {
+            BodyKind::Bar => 1,
+            BodyKind::Plane => 2,
+            BodyKind::Solid | BodyKind::Shell | BodyKind::Rigid => 3,
+        }
+    }
+}
+
 /// What a body is to the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attributes {
-    /// A shell: no inside; a node stays on the side it came from.
-    pub two_sided: bool,
+    pub kind: BodyKind,
     /// Of a shell [m]; half of it counts on each side.
     pub thickness: f64,
-    /// Never integrated: rigid bodies do not look at each other.
-    pub rigid: bool,
     /// Its nodes never move, so its trees are made once.
     pub at_rest: bool,
     /// May touch itself.
@@ -94,21 +127,24 @@ pub struct Attributes {
 
 impl Default for Attributes {
     fn default() -> Self {
-        Attributes {
-            two_sided: false,
-            thickness: 0.0,
-            rigid: false,
-            at_rest: false,
-            self_contact: false,
-            groups: 1,
-        }
+        Attributes { kind: BodyKind::Solid, thickness: 0.0, at_rest: false, self_contact: false, groups: 1 }
     }
 }
 
 impl Attributes {
     /// A rigid obstacle.
     pub fn obstacle(at_rest: bool) -> Self {
-        Attributes { rigid: true, at_rest, ..Attributes::default() }
+        Attributes { kind: BodyKind::Rigid, at_rest, ..Attributes::default() }
+    }
+
+    #[inline]
+    pub fn rigid(&self) -> bool {
+        self.kind == BodyKind::Rigid
+    }
+
+    #[inline]
+    pub fn two_sided(&self) -> bool {
+        self.kind == BodyKind::Shell
     }
 }
 
@@ -291,7 +327,14 @@ impl Scene {
         scene
     }
 
-    fn push_body(&mut self, b: u32, input: &BodyInput, split: bool, reference: &[Vec3], slot_of: &mut [u32]) {
+    fn push_body(
+        &mut self,
+        b: u32,
+        input: &BodyInput,
+        split_quads: bool,
+        reference: &[Vec3],
+        slot_of: &mut [u32],
+    ) {
         let (facet_0, edge_0, slot_0) =
             (self.facets.len() as u32, self.edges.len() as u32, self.slots.len() as u32);
         let mut push = |kind: FacetKind, nodes: [u32; 4], source: usize, facets: &mut Vec<Facet>| {
@@ -306,11 +349,10 @@ impl Scene {
             }
         };
         for (source, &(kind, n)) in input.facets.iter().enumerate() {
-            if kind == FacetKind::Quad && split {
-                let k = (1..4).fold(0, |least, k| if n[k] < n[least] { k } else { least });
-                let [p, q, r, s] = [n[k], n[(k + 1) % 4], n[(k + 2) % 4], n[(k + 3) % 4]];
-                push(FacetKind::Triangle, [p, q, r, r], source, &mut self.facets);
-                push(FacetKind::Triangle, [p, r, s, s], source, &mut self.facets);
+            if kind == FacetKind::Quad && split_quads {
+                for [a, b, c] in split(n) {
+                    push(FacetKind::Triangle, [a, b, c, c], source, &mut self.facets);
+                }
             } else {
                 push(kind, n, source, &mut self.facets);
             }
@@ -342,33 +384,7 @@ impl Scene {
         }
         self.slots.extend(nodes);
 
-        // Edges: sides of triangles and quads, brought together by their ends.
-        let mut sides: Vec<([u32; 2], u32, u8)> = Vec::new();
-        for (i, facet) in facets.iter().enumerate() {
-            if facet.kind.corners() < 3 {
-                continue;
-            }
-            let corners = facet.corners();
-            for k in 0..corners.len() {
-                let (p, q) = (corners[k], corners[(k + 1) % corners.len()]);
-                sides.push(([p.min(q), p.max(q)], facet_0 + i as u32, k as u8));
-            }
-        }
-        sides.sort_unstable();
-        self.facet_edges.resize(facet_1 as usize, [NONE; 4]);
-        let mut lengths = Vec::new();
-        for side in sides.chunk_by(|p, q| p.0 == q.0) {
-            let e = self.edges.len() as u32;
-            let ends = side[0].0;
-            let second = side.get(1).map_or(NONE, |s| s.1);
-            self.edges.push(Edge { nodes: ends, facets: [side[0].1, second], body: b });
-            self.edge_slots.push(ends.map(|k| slot_of[k as usize]));
-            self.crowded_edges.extend(side.iter().skip(2).map(|s| (e, s.1)));
-            for s in side {
-                self.facet_edges[s.1 as usize][s.2 as usize] = e;
-            }
-            lengths.push((reference[ends[0] as usize] - reference[ends[1] as usize]).norm());
-        }
+        let mut lengths = self.push_edges(b, facet_0, reference, slot_of);
         if lengths.is_empty() {
             lengths.extend(self.facet_size[facet_0 as usize..].iter().copied().filter(|l| l.is_finite()));
         }
@@ -385,6 +401,38 @@ impl Scene {
             plane: input.facets.iter().any(|f| f.0 == FacetKind::Plane),
             median_edge: lengths.get(lengths.len() / 2).copied().unwrap_or(0.0),
         });
+    }
+
+    /// Edges of the last body: sides of triangles and quads, brought together by their ends. Returns their lengths [m].
+    fn push_edges(&mut self, b: u32, facet_0: u32, reference: &[Vec3], slot_of: &[u32]) -> Vec<f64> {
+        let facets = &self.facets[facet_0 as usize..];
+        let mut sides: Vec<([u32; 2], u32, u8)> = Vec::new();
+        for (i, facet) in facets.iter().enumerate() {
+            if facet.kind.corners() < 3 {
+                continue;
+            }
+            let corners = facet.corners();
+            for k in 0..corners.len() {
+                let (p, q) = (corners[k], corners[(k + 1) % corners.len()]);
+                sides.push(([p.min(q), p.max(q)], facet_0 + i as u32, k as u8));
+            }
+        }
+        sides.sort_unstable();
+        self.facet_edges.resize(self.facets.len(), [NONE; 4]);
+        let mut lengths = Vec::new();
+        for side in sides.chunk_by(|p, q| p.0 == q.0) {
+            let e = self.edges.len() as u32;
+            let ends = side[0].0;
+            let second = side.get(1).map_or(NONE, |s| s.1);
+            self.edges.push(Edge { nodes: ends, facets: [side[0].1, second], body: b });
+            self.edge_slots.push(ends.map(|k| slot_of[k as usize]));
+            self.crowded_edges.extend(side.iter().skip(2).map(|s| (e, s.1)));
+            for s in side {
+                self.facet_edges[s.1 as usize][s.2 as usize] = e;
+            }
+            lengths.push((reference[ends[0] as usize] - reference[ends[1] as usize]).norm());
+        }
+        lengths
     }
 
     /// For bodies that touch themselves: facets beside the facets of a node, turned by less than 90°
@@ -406,6 +454,7 @@ impl Scene {
                     }
                 }
             }
+            super::entry::far_sides(self, body, reference, &mut pairs);
         }
         Lists::sorted(self.node_body.len(), pairs)
     }
@@ -417,7 +466,7 @@ impl Scene {
         if self.off[a as usize] || self.off[b as usize] || p.groups & q.groups == 0 {
             return false;
         }
-        if a == b && !p.self_contact || p.rigid && q.rigid || self.bonded.binary_search(&pair).is_ok() {
+        if a == b && !p.self_contact || p.rigid() && q.rigid() || self.bonded.binary_search(&pair).is_ok() {
             return false;
         }
         self.only.as_ref().is_none_or(|only| only.binary_search(&pair).is_ok())
@@ -452,12 +501,19 @@ impl Scene {
         beside(f, g) || beside(g, f)
     }
 
+    /// A vector along a pair as the first of its bodies has it: `v` is that of the positive weights, which where an
+    /// obstacle takes part are those of the other.
+    #[inline]
+    pub fn on_first(&self, pair: &Pair, v: Vec3) -> Vec3 {
+        if pair.outer.is_some() && self.bodies[pair.bodies[0] as usize].attributes.rigid() { -v } else { v }
+    }
+
     /// Half the thicknesses of two bodies [m]: the distance of their mid-surfaces at touch.
     #[inline]
     pub fn offset(&self, a: u32, b: u32) -> f64 {
         let half = |b: u32| {
             let at = &self.bodies[b as usize].attributes;
-            if at.two_sided { 0.5 * at.thickness } else { 0.0 }
+            if at.two_sided() { 0.5 * at.thickness } else { 0.0 }
         };
         half(a) + half(b)
     }
@@ -507,6 +563,13 @@ impl Scene {
     }
 }
 
+/// The two triangles of a quadrilateral, cut by the diagonal through its smallest node.
+pub fn split(n: [u32; 4]) -> [[u32; 3]; 2] {
+    let k = (1..4).fold(0, |least, k| if n[k] < n[least] { k } else { least });
+    let [p, q, r, s] = [n[k], n[(k + 1) % 4], n[(k + 2) % 4], n[(k + 3) % 4]];
+    [[p, q, r], [p, r, s]]
+}
+
 impl Facet {
     /// Outward normal times a measure of size: twice the area of a triangle, the area spanned by the
     /// diagonals of a quad (twice its area if flat), the length of a segment, 1 for a plane's unit tip.
@@ -552,127 +615,4 @@ fn width_in(facet: &Facet, reference: &[Vec3]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::check::check;
-    use super::super::search::{PairSearch, Query};
-    use super::super::three_stage::ThreeStage;
-    use super::*;
-    use crate::mesh::shape;
-
-    /// Meshes one after another in one numbering, each shifted.
-    fn scene(meshes: &[(Mesh, Vec3)], rules: Rules) -> (Scene, Vec<Vec3>) {
-        let (mut x, mut bodies) = (Vec::new(), Vec::new());
-        for (i, (mesh, shift)) in meshes.iter().enumerate() {
-            let surface = Surface::of(mesh);
-            let first = x.len() as u32;
-            let name = format!("body{i}");
-            bodies.push(BodyInput::of_surface(&name, mesh, &surface, first, Attributes::default()));
-            x.extend(mesh.nodes.iter().map(|p| p + shift));
-        }
-        (Scene::new(&bodies, &x, rules), x)
-    }
-
-    fn find(scene: &Scene, x: &[Vec3], reach: f64) -> ThreeStage {
-        let mut search = ThreeStage::new();
-        search.find(scene, x, None, &Query::all(reach)).unwrap();
-        search
-    }
-
-    /// Two bars in line overlap by 0.01: each end node is that deep in the other bar, seen along x.
-    #[test]
-    fn bars_touch_end_to_end() {
-        let bar = shape::Bar::new(1.0, 4).build().unwrap();
-        let (scene, x) = scene(&[(bar.clone(), Vec3::zeros()), (bar, Vec3::x() * 0.99)], Rules::default());
-        assert_eq!(check(&scene, &x), []);
-        assert_eq!((scene.facets.len(), scene.edges.len(), scene.slots.len()), (4, 0, 4));
-        let found = find(&scene, &x, 0.1);
-        let gaps: Vec<_> = found.vertex_face().iter().map(|r| (r.node, r.gap, r.normal.x)).collect();
-        assert_eq!(gaps.len(), 2);
-        for (node, gap, n) in gaps {
-            assert!((gap + 0.01).abs() < 1e-15);
-            // The first bar is pushed back, the second forward.
-            assert_eq!(n, if node < 5 { -1.0 } else { 1.0 });
-        }
-    }
-
-    /// Two plane rectangles, 0.02 apart: the three lower nodes of the upper one and the three upper nodes
-    /// of the lower one see each other along y.
-    #[test]
-    fn rectangles_touch_edge_to_edge() {
-        let flat = shape::Rectangle::new([1.0, 1.0], [2, 2]).build().unwrap();
-        let (scene, x) = scene(&[(flat.clone(), Vec3::zeros()), (flat, Vec3::y() * 1.02)], Rules::default());
-        assert_eq!(check(&scene, &x), []);
-        assert_eq!((scene.facets.len(), scene.edges.len(), scene.slots.len()), (16, 0, 16));
-        let found = find(&scene, &x, 0.1);
-        assert_eq!(found.vertex_face().len(), 6);
-        for r in found.vertex_face() {
-            let upper = x[r.node as usize].y > 1.01;
-            assert!((r.gap - 0.02).abs() < 1e-15);
-            assert!((r.normal - Vec3::y() * if upper { 1.0 } else { -1.0 }).norm() < 1e-12);
-        }
-    }
-
-    /// Boxes of hexahedra: surface counts, split quads, and rules that keep bodies apart.
-    #[test]
-    fn boxes_touch_unless_the_rules_say_no() {
-        let cube = shape::Box::new([1.0; 3], [3; 3]).build().unwrap();
-        let two = [(cube.clone(), Vec3::zeros()), (cube, Vec3::new(0.1, 0.2, 1.01))];
-        let (whole, x) = scene(&two, Rules::default());
-        assert_eq!(check(&whole, &x), []);
-        assert_eq!((whole.facets.len(), whole.edges.len(), whole.slots.len()), (108, 216, 112));
-        assert!(whole.edges.iter().all(|e| e.facets[1] != NONE));
-        let contacts = find(&whole, &x, 0.05).vertex_face().len();
-        assert!(contacts > 0);
-
-        let (split, _) = scene(&two, Rules { split_quads: true, ..Rules::default() });
-        assert_eq!((split.facets.len(), split.edges.len(), split.slots.len()), (216, 324, 112));
-        for f in &split.facets {
-            let quad = &whole.facets[(f.body * 54 + f.source) as usize];
-            assert!(f.corners().iter().all(|k| quad.nodes.contains(k)));
-            assert!(f.corners().contains(quad.nodes.iter().min().unwrap()));
-        }
-        assert_eq!(check(&split, &x), []);
-        // Flat faces: the two ways to see a quad give the same gaps.
-        assert_eq!(find(&split, &x, 0.05).vertex_face().len(), contacts);
-
-        for rules in [
-            Rules { bonded: vec![[1, 0]], ..Rules::default() },
-            Rules { off: vec![1], ..Rules::default() },
-            Rules { only: Some(vec![[0, 0]]), ..Rules::default() },
-        ] {
-            let (scene, x) = scene(&two, rules);
-            assert!(find(&scene, &x, 0.05).vertex_face().is_empty());
-        }
-        let (only, x) = scene(&two, Rules { only: Some(vec![[1, 0]]), ..Rules::default() });
-        assert_eq!(find(&only, &x, 0.05).vertex_face().len(), contacts);
-    }
-
-    /// A cube stands 0.01 in a plane that rises at 2 m/s; a step of 0.05 s later it is 0.11 deep. Nodes far
-    /// below count too: a half space has no far side.
-    #[test]
-    fn a_rising_plane_meets_the_bottom_of_a_cube() {
-        use super::super::obstacle::Pose;
-        let cube = shape::Box::new([1.0; 3], [2; 3]).build().unwrap();
-        let surface = Surface::of(&cube);
-        let mut x = cube.nodes.clone();
-        let first = x.len() as u32;
-        let plane = [Vec3::new(5.0, 5.0, 0.01), Vec3::new(5.0, 5.0, 1.01)];
-        x.extend(plane);
-        let bodies = [
-            BodyInput::of_surface("cube", &cube, &surface, 0, Attributes::default()),
-            BodyInput::of_plane("floor", first, false),
-        ];
-        let scene = Scene::new(&bodies, &x, Rules::default());
-        assert_eq!(check(&scene, &x), []);
-        let mut search = ThreeStage::new();
-        for (time, depth, count) in [(0.0, 0.01, 9), (0.05, 0.11, 9), (0.3, 0.61, 17), (0.0, 0.01, 9)] {
-            let pose = Pose::steady(Vec3::zeros(), Vec3::z() * 2.0, Vec3::zeros(), time);
-            pose.place_all(&plane, &mut x[first as usize..]);
-            search.find(&scene, &x, None, &Query::vertex_face(0.001)).unwrap();
-            assert_eq!(search.vertex_face().len(), count);
-            let deepest = search.vertex_face().iter().fold(0.0, |m: f64, r| m.min(r.gap));
-            assert!((deepest + depth).abs() < 1e-12, "{deepest}");
-            assert!(search.vertex_face().iter().all(|r| r.normal == Vec3::z()));
-        }
-    }
-}
+mod tests;

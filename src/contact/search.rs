@@ -14,6 +14,7 @@ use super::closest_point::Feature;
 use super::measure::Narrow;
 use super::scene::{Body, Scene};
 use crate::math::Vec3;
+use carom_declare::words;
 use std::time::Instant;
 use thiserror::Error;
 
@@ -51,14 +52,15 @@ impl Query {
     }
 }
 
-/// Whose nodes are tested against whose faces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
-    /// Each body's nodes against the other's faces.
-    Double,
-    /// Nodes of the body with the smaller median edge (the lower one if equal) against faces of the other; if one is rigid,
-    /// those of the other in any case.
-    Single,
+words! {
+    /// Whose nodes are tested against whose faces.
+    pub enum Pass {
+        /// Nodes of the body with the smaller median edge (the lower one if equal) against faces of the other; if one is rigid,
+        /// those of the other in any case.
+        Single = "single",
+        /// Each body's nodes against the other's faces.
+        Double = "double",
+    }
 }
 
 /// Where the nodes are. With `end`, candidates are gathered for the straight way from `x` to `end`.
@@ -383,8 +385,9 @@ pub(super) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
         Pass::Double => [true, a != b],
         Pass::Single if a == b => [true, false],
         // Nodes that move look at what is rigid in any case; its own look too where they are finer.
-        Pass::Single if p.attributes.rigid != q.attributes.rigid => {
-            let looks = |a: &Body, b: &Body| !a.attributes.rigid || !a.plane && a.median_edge < b.median_edge;
+        Pass::Single if p.attributes.rigid() != q.attributes.rigid() => {
+            let looks =
+                |a: &Body, b: &Body| !a.attributes.rigid() || !a.plane && a.median_edge < b.median_edge;
             [looks(p, q), looks(q, p)]
         }
         Pass::Single => {

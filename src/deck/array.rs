@@ -3,14 +3,10 @@
 //! Copies are written into the tree with the places of the original, so a mistake in one is told where it was made, and
 //! the resolved deck names every copy.
 
-use super::problem::Problems;
-use super::reader::Item;
-use super::spec::Array;
-use super::tree::{Entry, Node, Place, Tree, Value};
+use super::body::Array;
 use crate::math::Vec3;
-
-/// More copies than this are a slip of the pen.
-const MOST: u64 = 1_000_000;
+use carom_declare::tree::Entry;
+use carom_declare::{Item, Kind, Node, Place, Problems, Tree, Value};
 
 /// Replaces every body that has an `array` by its copies.
 pub fn expand(tree: &mut Tree, problems: &Problems) {
@@ -34,18 +30,7 @@ pub fn expand(tree: &mut Tree, problems: &Problems) {
 fn array_of(body: &Entry, problems: &Problems) -> Option<Array> {
     let Value::Table(keys) = &body.node.value else { return None };
     let node = &keys.iter().find(|e| e.key == "array")?.node;
-    let item = Item { node, name: format!("`array` of body `{}`", body.key), problems };
-    let mut r = item.clone().table("array")?;
-    let count = r.required("count", "[5, 5, 8]").and_then(|c| c.array(Item::count));
-    let spacing = r.required("spacing", "[1.2, 1.2, 1.2]").and_then(Item::vector);
-    let tumble = r.maybe("tumble", Item::count_or_none);
-    r.finish();
-    let (count, spacing) = (count?, spacing?);
-    let copies = count.iter().fold(1, |n: u64, &c| n.saturating_mul(u64::from(c)));
-    if copies > MOST {
-        return item.refuse(format!("asks for {copies} bodies"), format!("{MOST} are the most"));
-    }
-    Some(Array { count, spacing, tumble: tumble? })
+    Array::read(Item { node, name: format!("`array` of body `{}`", body.key), problems })
 }
 
 fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>) {

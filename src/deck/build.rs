@@ -1,25 +1,25 @@
 //! From a checked deck to a [`Case`].
 
+use super::body::About;
 use super::check::{Made, Prepared};
-use super::problem::Problems;
+use super::method::{self, Ready};
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
-use super::tree::Tree;
-use crate::contact::search::Pass;
-use crate::element::choice::{Kind, maker};
+use crate::contact::scene::BodyKind;
+use crate::element::choice::Kind;
+use crate::element::shell::ShellOptions;
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
-use crate::method::asynchronous::{self, Asynchronous as AsynchronousMethod};
-use crate::method::bipotential_implicit::{self, BipotentialImplicit as BipotentialImplicitMethod};
-use crate::method::semi_explicit;
-use crate::method::verlet::{StepRule, Verlet};
-use crate::method::{Method, dcr, response};
+use crate::method::asynchronous::{Options as Asynchronous, Steps};
+use crate::method::verlet::StepRule;
 use crate::model::contact::{self, ObstacleShape};
 use crate::model::restraint::Motion;
 use crate::model::{BodySpec, Builder, Model, ModelError, State, Table};
-use crate::run::Case;
 use crate::run::probe::{Probe as RunProbe, Target};
+use crate::run::{Case, checkpoint};
+use carom_declare::{Problems, Tree};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Steps beyond which a run is a slip of the pen: a thousand years at a million steps a second.
 const MOST_STEPS: f64 = 1e16;
@@ -35,26 +35,28 @@ pub struct Built {
     pub kicks: Vec<(f64, u64)>,
 }
 
-pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> Option<Built> {
+/// `folder` is where the deck's paths begin.
+pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: &Problems) -> Option<Built> {
     let mut builder = Builder::default();
     let mut held = Vec::new();
     let mut rigid = Vec::new();
     // bodies as the model counts them: obstacles after all others
     let mut deformable = Vec::new();
-    for ((name, body), made) in spec.body.0.iter().zip(made) {
-        let (body, Prepared { mesh, laws, held: held_here }) = match (body, made) {
+    for ((name, body), made) in spec.body.iter().zip(made) {
+        let (body, Prepared { mesh, laws, held: held_here, surface }) = match (body, made) {
             (AnyBody::Deformable(body), Made::Deformable(prepared)) => (body, prepared),
             (AnyBody::Rigid(obstacle), Made::Rigid(mesh)) => {
-                rigid.push((name.as_str(), obstacle, mesh));
+                rigid.push((name, obstacle, mesh));
                 continue;
             }
             _ => return None,
         };
-        deformable.push((name.as_str(), body));
+        deformable.push((name, body));
         held.push(held_here);
-        let section = body.area.or(body.thickness).unwrap_or(1.0);
+        let thickness = body.thickness.unwrap_or(1.0);
+        let section = if surface.is_some() { 1.0 } else { body.area.unwrap_or(thickness) };
         let dimension = mesh.dimension();
-        let block = |(cells, law): (&crate::mesh::Cells, &Law)| {
+        let block = |(cells, law): (&crate::mesh::Cells, &AnyLaw)| {
             let kind = Kind {
                 cell: cells.kind,
                 integration: body.integration,
@@ -62,11 +64,19 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
                 section,
                 hourglass: body.hourglass,
             };
-            maker(kind, law)
+            law.maker(kind)
         };
-        let blocks = mesh.cells.iter().zip(&laws).map(block).collect();
+        let blocks = match surface {
+            Some(surface) => {
+                vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
+            }
+            None => mesh.cells.iter().zip(&laws).map(block).collect(),
+        };
+        // shells that touch are closed (`shell.rs`): their triangles bound what is inside, as those of a solid do
+        let kind = BodyKind::of_cells(dimension);
         let index = builder.body(BodySpec {
-            name: name.clone(),
+            name: name.to_owned(),
+            kind,
             mesh,
             blocks,
             section,
@@ -76,7 +86,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         });
         restrain(&mut builder, index, name, body, dimension, tree, problems);
     }
-    for load in &spec.load {
+    for (_, load) in spec.load.iter() {
         add_load(&mut builder, load);
     }
     let names: Vec<&str> = deformable.iter().map(|d| d.0).chain(rigid.iter().map(|r| r.0)).collect();
@@ -86,60 +96,25 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
         builder.contact.obstacles =
             rigid.into_iter().map(|(name, o, mesh)| obstacle(name, o, mesh, dimension)).collect();
     }
-    let model = match builder.build() {
-        Ok(model) => model,
-        Err(error) => {
-            let place = match &error {
-                ModelError::Massless { body, .. } => tree.place(&["body", body, "mesh"]),
-                ModelError::Empty => tree.place(&["body"]),
-            };
-            problems.add(&place, error.to_string(), "");
-            return None;
-        }
-    };
+    let model = model(builder, tree, problems)?;
     let rule = step_rule(spec, &model, tree, problems)?;
-    let probes = spec
-        .probe
-        .0
-        .iter()
-        .map(|(name, probe)| RunProbe { name: name.clone(), target: target(probe, &model, &held, &names) });
-    let (state, probes) = (initial(&deformable, &model), probes.collect());
-    let bodies: Vec<(String, Option<&AnyBody>)> =
-        spec.body.0.iter().map(|(name, body)| (name.clone(), Some(body))).collect();
-    let touching = touching(spec.contact.as_ref(), &bodies);
-    let surfaces = match touching || spec.method != MethodName::Verlet {
+    let probes = spec.probe.iter().map(|(name, probe)| RunProbe {
+        name: name.to_owned(),
+        target: target(probe, &model, &held, &names),
+    });
+    let state = match &spec.start {
+        Some(start) => continued(start, folder, &model, tree, problems)?,
+        None => initial(&deformable, &model),
+    };
+    let probes = probes.collect();
+    let surfaces = match method::touches(spec) || spec.method != MethodName::Verlet {
         true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),
         false => None,
     };
     if !problems.none() {
         return None;
     }
-    let mut kicks = Vec::new();
-    let mut with_kicks = |options: asynchronous::Options| -> Box<dyn Method> {
-        let method = AsynchronousMethod::new(&model, options);
-        kicks = method.steps();
-        Box::new(method)
-    };
-    let method: Box<dyn Method> = match spec.method {
-        // without contact, the same steps faster, and automatic ones
-        MethodName::Verlet if !touching => Box::new(Verlet::new(&model, rule)),
-        MethodName::Verlet => with_kicks(synchronous(&model, rule)),
-        MethodName::Dcr => Box::new(dcr::Dcr::new(&model, rule, dcr_options(spec))),
-        MethodName::Asynchronous => with_kicks(asynchronous_options(spec)),
-        MethodName::SemiExplicit => {
-            Box::new(semi_explicit::SemiExplicit::new(&model, rule, semi_explicit_options(spec)))
-        }
-        MethodName::BipotentialImplicit => {
-            match BipotentialImplicitMethod::new(&model, rule, bipotential_implicit_options(spec)) {
-                Ok(method) => Box::new(method),
-                Err(error) => {
-                    let help = "a coarser mesh, or method = \"semi-explicit\", which needs no matrix";
-                    problems.add(&tree.place(&["method"]), error.to_string(), help);
-                    return None;
-                }
-            }
-        }
-    };
+    let Ready { method, kicks } = method::make(spec, &model, rule, tree, problems)?;
     let case = Case {
         title: spec.title.clone(),
         method_name: spec.method.name().into(),
@@ -152,114 +127,16 @@ pub fn case(spec: &Spec, made: Vec<Made>, tree: &Tree, problems: &Problems) -> O
     Some(Built { case, surfaces, kicks })
 }
 
+fn model(builder: Builder, tree: &Tree, problems: &Problems) -> Option<Model> {
+    let place = |error: &ModelError| match error {
+        ModelError::Massless { body, .. } => tree.place(&["body", body, "mesh"]),
+        ModelError::Empty => tree.place(&["body"]),
+    };
+    builder.build().map_err(|error| problems.add(&place(&error), error.to_string(), "")).ok()
+}
+
 fn guarded(spec: &Spec) -> bool {
     spec.contact.as_ref().is_some_and(|c| c.guard)
-}
-
-fn dcr_options(spec: &Spec) -> dcr::Options {
-    let dcr = spec.dcr.unwrap_or_default();
-    dcr::Options {
-        variant: match dcr.variant {
-            DcrVariant::Predictor => dcr::Variant::Predictor,
-            DcrVariant::FullStep => dcr::Variant::FullStep,
-        },
-        edge_edge: dcr.edge_edge,
-        projection: match dcr.projection {
-            Projection::Mass => response::Projection::Mass,
-            Projection::OneSided => response::Projection::OneSided,
-        },
-        sweeps: dcr.sweeps,
-        spin_correction: dcr.angular_momentum_correction,
-        energy_correction: dcr.energy_correction,
-        swept: dcr.swept,
-        guard: guarded(spec),
-    }
-}
-
-/// Velocity Verlet with contacts in mid-drift.
-fn synchronous(model: &Model, rule: StepRule) -> asynchronous::Options {
-    let safety = match rule {
-        StepRule::Automatic { safety } => safety,
-        StepRule::Fixed(size) => {
-            size / AsynchronousMethod::new(model, asynchronous::Options::synchronous(1.0)).next_step()
-        }
-    };
-    asynchronous::Options::synchronous(safety)
-}
-
-fn pass(passes: Passes) -> Pass {
-    match passes {
-        Passes::Single => Pass::Single,
-        Passes::Double => Pass::Double,
-    }
-}
-
-fn semi_explicit_options(spec: &Spec) -> semi_explicit::Options {
-    let own = spec.semi_explicit.unwrap_or_default();
-    semi_explicit::Options {
-        activation: match own.activation {
-            Activation::Position => semi_explicit::Activation::Position,
-            Activation::Rate => semi_explicit::Activation::Rate,
-            Activation::Project => semi_explicit::Activation::Project,
-        },
-        pass: pass(own.pass),
-        edge_edge: own.edge_edge,
-        push_back: own.push_back,
-        tolerance: own.tolerance,
-        sweeps: own.sweeps,
-        ..semi_explicit::Options::default()
-    }
-}
-
-fn bipotential_implicit_options(spec: &Spec) -> bipotential_implicit::Options {
-    let own = spec.bipotential_implicit.unwrap_or_default();
-    let contact = semi_explicit::Options {
-        activation: match own.theta < 1.0 {
-            true => semi_explicit::Activation::Rate,
-            false => semi_explicit::Activation::Position,
-        },
-        pass: pass(own.pass),
-        edge_edge: own.edge_edge,
-        tolerance: own.tolerance,
-        sweeps: own.sweeps,
-        ..semi_explicit::Options::default()
-    };
-    let BipotentialImplicit { theta, xi, iterations, halvings, .. } = own;
-    let usual = bipotential_implicit::Options::default();
-    bipotential_implicit::Options { theta, xi, contact, iterations, halvings, ..usual }
-}
-
-fn asynchronous_options(spec: &Spec) -> asynchronous::Options {
-    use asynchronous::Longest;
-    let own = spec.asynchronous.unwrap_or_default();
-    let usual = usual_safety(spec.method, true, Some(&own));
-    asynchronous::Options {
-        safety: spec.step.safety.unwrap_or(usual),
-        steps: match own.steps {
-            Steps::Classes => asynchronous::Steps::Classes,
-            Steps::Free => asynchronous::Steps::Free,
-            Steps::Synchronous => asynchronous::Steps::Synchronous,
-        },
-        phase: match own.phase {
-            Phase::Centred => asynchronous::Phase::Centred,
-            Phase::Start => asynchronous::Phase::Paper,
-        },
-        contact_step: match own.contact_step {
-            ContactStep { travel: Some(travel), local: Some(times), .. } => {
-                asynchronous::ContactStep::Adaptive { travel, longest: Longest::Local(times) }
-            }
-            ContactStep { travel: Some(travel), average: Some(times), .. } => {
-                asynchronous::ContactStep::Adaptive { travel, longest: Longest::Average(times) }
-            }
-            ContactStep { smallest: Some(share), .. } => asynchronous::ContactStep::Smallest(share),
-            ContactStep { local, .. } => asynchronous::ContactStep::Local(local.unwrap_or(0.5)),
-        },
-        contact_velocity: match own.contact_velocity {
-            ContactVelocity::Synchronised => asynchronous::ContactVelocity::Synchronised,
-            ContactVelocity::Raw => asynchronous::ContactVelocity::Raw,
-        },
-        edge_edge: own.edge_edge,
-    }
 }
 
 /// Who touches whom. Names have been looked up when the deck was checked.
@@ -292,6 +169,7 @@ fn who_touches(
     }
     let (passing, touching): (Vec<&Between>, Vec<&Between>) = spec.between.iter().partition(|b| b.off);
     contact::Contact {
+        stick: spec.stick.unwrap_or_default(),
         obstacles: Vec::new(),
         law: contact::Law { friction: spec.friction, restitution: spec.restitution },
         laws: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, law(b)))).collect(),
@@ -484,7 +362,11 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
                 let message = format!("with a `safety` of {safety}, steps that differ may resonate");
                 problems.warn(&tree.place(&["step", "safety"]), message, "0.5 is a good value");
             }
-            (StepRule::Automatic { safety }, safety * stable)
+            // no bound to follow: whole steps, so that the end is met
+            match safety * stable {
+                dt if implicit => (StepRule::Fixed(spec.end / (spec.end / dt).ceil().max(1.0)), dt),
+                dt => (StepRule::Automatic { safety }, dt),
+            }
         }
     };
     let steps = spec.end / dt;
@@ -501,13 +383,32 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
     Some(rule)
 }
 
+/// The last state of another run, at time zero.
+fn continued(start: &Start, folder: &Path, model: &Model, tree: &Tree, problems: &Problems) -> Option<State> {
+    let from = folder.join(&start.from);
+    let place = tree.place(&["start", "from"]);
+    let Some(record) = checkpoint::newest(&from) else {
+        let message = format!("there is no checkpoint in {}", from.display());
+        problems.add(&place, message, "the folder of a run that has ended; paths begin where the deck lies");
+        return None;
+    };
+    match State::restore(model, &record) {
+        Ok(state) => Some(State { time: 0.0, step: 0, ..state }),
+        Err(error) => {
+            let message = format!("the run in {} is not one of these bodies: {error}", from.display());
+            problems.add(&place, message, "bodies, meshes and laws must be the same, in the same order");
+            None
+        }
+    }
+}
+
 fn initial(deformable: &[(&str, &Body)], model: &Model) -> State {
     let mut state = model.rest();
     for ((_, body), at) in deformable.iter().zip(&model.bodies) {
         let (velocity, spin) = (Vec3::from(body.velocity), Vec3::from(body.spin));
         let about = match body.spin_about {
             About::Point(p) => Vec3::from(p),
-            About::Word(_) => {
+            About::Centre => {
                 let (mut mass, mut sum) = (0.0, Vec3::zeros());
                 for n in at.nodes.clone() {
                     mass += model.mass[n];

@@ -3,21 +3,25 @@
 //! Every check notes its problem at the place in the deck and goes on; a part that could not be read is passed over,
 //! so that one mistake is told once.
 
-use super::meshes::{self, Trouble};
-use super::problem::{Problems, suggest, there_are};
-use super::read::Draft;
+use super::mesh::{self, MeshSpec, Trouble};
 use super::spec::*;
-use super::tree::{Place, Tree};
+use crate::element::choice::Sheet;
+use crate::mesh::subdivision::Subdivision;
 use crate::mesh::{CellKind, Mesh, MeshError};
+use carom_declare::problem::{suggest, there_are};
+use carom_declare::{List, Place, Problems, Tree};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A body whose mesh is there and whose words have been looked up.
 pub struct Prepared {
     pub mesh: Mesh,
-    /// Law of each entry of `mesh.cells`.
-    pub laws: Vec<Law>,
+    /// AnyLaw of each entry of `mesh.cells`.
+    pub laws: Vec<AnyLaw>,
     /// Nodes that the deck holds (not counting components that a bar or plane body does not have).
     pub held: Vec<bool>,
+    /// The smooth surface of shells.
+    pub surface: Option<Arc<Subdivision>>,
 }
 
 /// What stands behind the name of a body.
@@ -48,13 +52,15 @@ pub struct Checker<'a> {
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Checker<'_> {
-    fn place(&self, path: &[&str]) -> Place {
+    pub(super) fn place(&self, path: &[&str]) -> Place {
         self.tree.place(path)
     }
 
     /// Checks everything; defaults that depend on the mesh are written into the draft.
     pub fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
         let Draft { material, body, load, probe, contact, method, step: draft_step, .. } = draft;
+        let material = &material.get_or_insert_default().0;
+        let body = &mut body.get_or_insert_default().0;
         let mut used = vec![false; material.len()];
         let made: Vec<Option<Made>> = body
             .iter_mut()
@@ -87,6 +93,7 @@ impl Checker<'_> {
                 self.obstacle(name, obstacle, mesh.as_ref(), dimension);
             }
         }
+        self.shells(body, &made, *method, matches!(contact, Some(Some(_))));
         if let Some(method) = *method {
             self.beyond(method, draft_step.as_ref(), body, contact);
         }
@@ -95,25 +102,21 @@ impl Checker<'_> {
         if let Some(Some(contact)) = contact {
             self.contact(contact, &bodies);
         }
-        for (i, load) in load.iter().enumerate() {
-            if let Some(load) = load {
-                self.load(&i.to_string(), load, &bodies);
-            }
+        for (i, load) in load.iter().flat_map(List::iter) {
+            self.load(&i.to_string(), load, &bodies);
         }
-        for (name, probe) in probe.iter() {
-            if let Some(probe) = probe {
-                self.probe(name, probe, &bodies);
-            }
+        for (name, probe) in probe.iter().flat_map(Named::iter) {
+            self.probe(name, probe, &bodies);
         }
         made
     }
 
     fn mesh(&self, name: &str, spec: &mut MeshSpec) -> Option<Mesh> {
-        meshes::build(spec, self.folder).map_err(|trouble| self.mesh_trouble(name, trouble)).ok()
+        mesh::build(spec, self.folder).map_err(|trouble| self.mesh_trouble(name, trouble)).ok()
     }
 
     /// Is the mesh of a body fit for what it is to be?
-    fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
+    pub(super) fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
         verdict.map_err(|error| self.mesh_trouble(name, error.into())).is_ok()
     }
 
@@ -136,6 +139,31 @@ impl Checker<'_> {
             };
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
             self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
+        }
+        if let (Some(Some(contact)), MethodName::Nonsmooth) = (contact, method) {
+            let chosen = |e: Option<f64>| e.is_some_and(|e| e != method.restitution());
+            let message = "with method \"nonsmooth\" nobody chooses the restitution: it follows from where in a step an impact falls";
+            let help = "remove it, or method = \"dcr\", where it can be chosen";
+            if chosen(contact.restitution) {
+                self.problems.add(&self.place(&["contact", "restitution"]), message, help);
+            }
+            for (i, between) in contact.between.iter().enumerate() {
+                // what stands in [contact] is told once
+                if chosen(between.restitution) && between.restitution != contact.restitution {
+                    let place = self.place(&["contact", "between", &i.to_string(), "restitution"]);
+                    self.problems.add(&place, message, help);
+                }
+            }
+        }
+        let solves = matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
+        if let Some(Some(Contact { stick: Some(_), .. })) = contact
+            && solves
+        {
+            let message = format!(
+                "`stick` is for methods that answer contacts by impacts; \"{name}\" solves for slip at the end of the step, and sticking takes nothing"
+            );
+            let help = "remove it, or method = \"dcr\", \"asynchronous\" or \"verlet\"";
+            self.problems.add(&self.place(&["contact", "stick"]), message, help);
         }
         if method != MethodName::Asynchronous {
             return;
@@ -277,10 +305,10 @@ impl Checker<'_> {
         &self,
         name: &str,
         body: &mut Body,
-        materials: &[(String, Option<Law>)],
+        materials: &[(String, Option<AnyLaw>)],
         used: &mut [bool],
     ) -> Option<Prepared> {
-        let mesh = self.mesh(name, &mut body.mesh).filter(|mesh| self.fit(name, mesh.check()));
+        let mesh = self.mesh(name, &mut body.mesh).and_then(|mesh| self.made_of(name, body, mesh));
         let mut find = |reference: &MaterialRef, path: &[&str]| match reference {
             MaterialRef::Inline(law) => Some(law.clone()),
             MaterialRef::Name(wanted) => match materials.iter().position(|(n, _)| n == wanted) {
@@ -301,20 +329,16 @@ impl Checker<'_> {
             },
         };
         let main = body.material.as_ref().map(|m| find(m, &["body", name, "material"]));
-        let groups: Vec<(&str, Option<Law>)> = body
-            .materials
-            .0
-            .iter()
-            .map(|(g, m)| (g.as_str(), find(m, &["body", name, "materials", g])))
-            .collect();
-        let mut mesh = mesh?;
+        let groups: Vec<(&str, Option<AnyLaw>)> =
+            body.materials.iter().map(|(g, m)| (g, find(m, &["body", name, "materials", g]))).collect();
+        let (mut mesh, surface) = mesh?;
         let laws = self.assign(name, &mut mesh, main, &groups);
         self.kind(name, body, &mesh);
         let held = self.supports(name, body, &mesh);
         for (i, set) in body.contact.sets().iter().enumerate() {
             self.side_set(&mesh, name, set, &["body", name, "contact", &i.to_string()]);
         }
-        Some(Prepared { mesh, laws: laws?, held })
+        Some(Prepared { mesh, laws: laws?, held, surface })
     }
 
     /// The law of each entry of `mesh.cells`, which are split by group where groups have materials of their own.
@@ -322,9 +346,9 @@ impl Checker<'_> {
         &self,
         name: &str,
         mesh: &mut Mesh,
-        main: Option<Option<Law>>,
-        groups: &[(&str, Option<Law>)],
-    ) -> Option<Vec<Law>> {
+        main: Option<Option<AnyLaw>>,
+        groups: &[(&str, Option<AnyLaw>)],
+    ) -> Option<Vec<AnyLaw>> {
         const NOBODY: usize = usize::MAX;
         let (base, mut laws) = match main {
             Some(law) => (0, vec![law]),
@@ -366,17 +390,18 @@ impl Checker<'_> {
             self.problems.add(&self.place(&["body", name]), message, help);
             return None;
         }
-        let laws: Vec<Law> = laws.into_iter().collect::<Option<_>>()?;
+        let laws: Vec<AnyLaw> = laws.into_iter().collect::<Option<_>>()?;
         if groups.is_empty() {
             return Some(vec![laws[0].clone(); mesh.cells.len()]);
         }
-        Some(meshes::split(mesh, &owner).into_iter().map(|i| laws[i].clone()).collect())
+        Some(mesh::split(mesh, &owner).into_iter().map(|i| laws[i].clone()).collect())
     }
 
     /// Keys that only some dimensions and cells have, and vectors with components that others do not.
     fn kind(&self, name: &str, body: &mut Body, mesh: &Mesh) {
         let dimension = mesh.dimension();
-        let what = ["body", "bar", "plane body", "solid"][dimension];
+        let shell = body.element == Sheet::Shell;
+        let what = if shell { "shell" } else { ["body", "bar", "plane body", "solid"][dimension] };
         let refuse = |key: &str, help: &str| {
             let message = format!("body `{name}` is a {what}; it has no `{key}`");
             self.problems.add(&self.place(&["body", name, key]), message, help);
@@ -392,8 +417,11 @@ impl Checker<'_> {
         if dimension != 1 && body.area.is_some() {
             refuse("area", "only bars have one");
         }
-        if dimension != 2 && body.thickness.is_some() {
-            refuse("thickness", "only plane bodies have one");
+        if dimension != 2 && !shell && body.thickness.is_some() {
+            refuse("thickness", "only shells and plane bodies have one");
+        }
+        if shell {
+            self.thickness(name, body.thickness, mesh);
         }
         if dimension != 2 && body.plane.is_some() {
             refuse("plane", "only bodies of triangles or quadrilaterals have one");
@@ -405,7 +433,7 @@ impl Checker<'_> {
             let place = self.place(&["body", name, "integration"]);
             self.problems.add(&place, message, "\"one-point\" is for hex8 only; remove it");
         }
-        if body.integration == Integration::Nodal && dimension != 3 {
+        if body.integration == Integration::Nodal && (dimension != 3 || shell) {
             let cells = mesh.cells.first().map_or("", |c| c.kind.name());
             let message = format!("body `{name}` is made of {cells} cells");
             let place = self.place(&["body", name, "integration"]);
@@ -583,7 +611,7 @@ impl Checker<'_> {
         }
     }
 
-    fn mesh_trouble(&self, name: &str, trouble: Trouble) {
+    pub(super) fn mesh_trouble(&self, name: &str, trouble: Trouble) {
         let here = ["body", name, "mesh"];
         let add = |path: &[&str], message: String, help: String| {
             self.problems.add(&self.place(path), message, help);

@@ -1,32 +1,42 @@
 //! Decks: from text to a [`Case`], with errors that point at a line.
 //!
 //! ```text
-//! text ──tree──► values with places ──read──► what it says ──check──► what it means ──build──► Case
-//!                --set options, arrays              │
-//!                                                   └──resolve──► deck.toml with every default
+//! text ──tree──► values with places ──sections──► what it says ──check──► what it means ──build──► Case
+//!                --set options, arrays                 │
+//!                                                      └──resolve──► deck.toml with every default
 //! ```
 //!
 //! All problems are collected and told at once ([`DeckErrors`]); a part that fails is passed over by what follows.
 //!
-//! `blocks.rs` holds the one `match` where elements and laws meet. `spec.rs` is the deck as plain data, and what the
-//! JSON schema is made from.
+//! A section of the deck is a file of its own, which declares its keys ([`carom_declare::section!`]); `spec.rs` holds them
+//! together. Nothing else has to be told of a new key: reader, default, schema, resolved deck and the guide's tables follow.
 
 mod array;
+mod body;
 mod build;
 mod check;
-mod meshes;
-mod problem;
-mod read;
-mod reader;
-pub mod resolve;
+mod contact;
+mod load;
+mod material;
+mod mesh;
+mod method;
+mod obstacle;
+mod output;
+mod probe;
+pub(crate) mod resolve;
 pub mod schema;
+mod shell;
 pub mod spec;
+mod step;
+mod support;
 pub mod surfaces;
 #[cfg(test)]
 mod tests;
-mod tree;
 
-pub use problem::{At, DeckErrors, Problem};
+pub use carom_declare::{At, DeckErrors, Problem};
+use carom_declare::{Problems, Source, Tree};
+pub use material::{OwnLaw, OwnLaws};
+pub use output::Output;
 pub use spec::Spec;
 use surfaces::Surfaces;
 
@@ -60,19 +70,23 @@ pub struct Loaded {
 
 /// Reads, checks and builds a deck. Call inside [`crate::run::pool`]'s `install`.
 pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
-    let source =
-        tree::Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
-    let mut tree = tree::Tree::parse(&source)?;
-    let problems = problem::Problems::new(&source);
+    load_with(input, &OwnLaws::default())
+}
+
+/// The same for decks that may name `laws` too.
+pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
+    let source = Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
+    let mut tree = Tree::parse(&source)?;
+    let problems = Problems::new(&source).with_context(laws);
     array::expand(&mut tree, &problems);
-    let built = read::deck(&tree, &problems).and_then(|mut draft| {
+    let built = spec::read(&tree, &problems).and_then(|mut draft| {
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
         let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
-        let (made, spec) = (made?, draft.spec()?);
+        let (made, spec) = (made?, draft.whole()?);
         if !problems.none() {
             return None;
         }
-        Some((build::case(&spec, made, &tree, &problems)?, spec))
+        Some((build::case(&spec, made, input.folder, &tree, &problems)?, spec))
     });
     let warnings = problems.verdict()?;
     let Some((built, spec)) = built else {

@@ -3,7 +3,8 @@
 //! Running it gives the same result, bit for bit. It is also how a folder remembers what it was made from.
 
 use super::Loaded;
-use super::spec::MeshSpec;
+use super::mesh::{MeshSpec, Origin};
+use carom_declare::{Section, Written};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -12,17 +13,22 @@ impl Loaded {
     /// The text of the resolved deck, to be put into `folder`, which exists.
     pub fn resolved(&self, folder: &Path) -> io::Result<String> {
         let mut spec = self.spec.clone();
-        for (_, body) in &mut spec.body.0 {
-            if let Some(MeshSpec::File(mesh)) = body.mesh_mut() {
-                let path =
-                    relative(&fs::canonicalize(folder)?, &fs::canonicalize(self.folder.join(&mesh.file))?);
-                let path = path.to_str().ok_or_else(|| {
-                    io::Error::other(format!("the path {} is not UTF-8 and fits no deck", path.display()))
-                })?;
-                mesh.file = path.to_owned();
+        let from_there = |path: &str| -> io::Result<String> {
+            let path = relative(&fs::canonicalize(folder)?, &fs::canonicalize(self.folder.join(path))?);
+            let text = path.to_str().map(str::to_owned);
+            text.ok_or_else(|| {
+                io::Error::other(format!("the path {} is not UTF-8 and fits no deck", path.display()))
+            })
+        };
+        for (_, body) in spec.body.iter_mut() {
+            if let Some(MeshSpec { origin: Origin::File(mesh), .. }) = body.mesh_mut() {
+                mesh.file = from_there(&mesh.file)?;
             }
         }
-        let text = toml::to_string(&spec).map_err(io::Error::other)?;
+        if let Some(start) = &mut spec.start {
+            start.from = from_there(&start.from)?;
+        }
+        let text = toml::to_string(&Written::Table(spec.write_keys())).map_err(io::Error::other)?;
         let head =
             format!("# As resolved by Carom {}: every default is written out.\n", env!("CARGO_PKG_VERSION"));
         Ok(head + &text)
@@ -73,8 +79,9 @@ fn differ(path: &str, a: &toml::Value, b: &toml::Value, keys: &mut Vec<String>) 
                     _ => keys.push(join(key)),
                 }
             }
-            // bodies are numbered in their order
-            if a.keys().ne(b.keys()) && a.len() == b.len() && keys.is_empty() {
+            // bodies are numbered in their order, and probes are columns
+            let ordered = ["body", "probe"].contains(&path);
+            if ordered && a.keys().ne(b.keys()) && a.len() == b.len() && keys.is_empty() {
                 keys.push(format!("the order in {path}"));
             }
         }

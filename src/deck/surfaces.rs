@@ -3,17 +3,16 @@
 //! Problems that leave inside and outside without meaning are errors of the deck; others are warnings. Overlaps at the
 //! start are warnings too, and errors with the guard. Each is told at the mesh of its body.
 
-use super::problem::Problems;
-use super::tree::Tree;
 use crate::contact::check::{self, Problem};
 use crate::contact::overlap;
+use crate::contact::rules::parts_bodies;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::parts_bodies;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::{Model, State};
+use carom_declare::{Problems, Tree};
 
 /// Overlap that is round-off of placing two bodies side by side, as a share of an edge.
 const ROUND_OFF: f64 = 1e-9;

@@ -1,12 +1,13 @@
 //! Whole decks: what is read is what was written, and the schema says the same as the reader.
 
+mod declared;
+mod messages;
+
 use super::*;
 use crate::math::Vec3;
-use serde_json::Value as Json;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Every table and every key that a deck can have, over several decks because some exclude each other.
-const EVERYTHING: [&str; 5] = [
+const EVERYTHING: [&str; 8] = [
     r#"
 title = "all"
 method = "verlet"
@@ -55,6 +56,35 @@ material = "a"
 [body.sphere]
 mesh = { shape = "sphere", radius = 1, core_cells = 1, layers = 1 }
 material = { law = "st-venant-kirchhoff", young = 1, poisson = 0, density = 1 }
+[body.hollow-sphere]
+mesh = { shape = "hollow-sphere", radius = 1, base = "bipyramid", refinements = 1 }
+element = "shell"
+thickness = 0.01
+refine = 1
+fit = true
+points = "three"
+contact = false
+material = "a"
+[body.hollow-box]
+mesh = { shape = "hollow-box", size = [1, 1, 1], cells = [2, 2, 2] }
+element = "shell"
+contact = false
+thickness = 0.01
+material = "a"
+[body.round-sheet]
+mesh = { shape = "round-sheet", radius = 1, rings = 2 }
+element = "shell"
+thickness = 0.01
+contact = false
+fix = "rim"
+material = "a"
+[body.tube]
+mesh = { shape = "tube", radius = 1, length = 1, around = 8, along = 4 }
+element = "shell"
+thickness = 0.01
+contact = false
+fix = ["zmin"]
+material = "a"
 [[load]]
 body = "box"
 set = "ymin"
@@ -166,6 +196,78 @@ mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], cell = "tet4", at =
 material = { law = "neo-hookean", young = 1, poisson = 0.49, density = 1 }
 integration = "nodal"
 "#,
+    r#"
+method = "nonsmooth"
+end = 1
+[nonsmooth]
+contact_gradient = "midpoint"
+friction = "projected"
+looks = 20
+halvings = 3
+[contact]
+friction = 0.3
+[body.a]
+mesh = { shape = "rectangle", size = [1, 1], cells = [1, 1] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+[body.wedge]
+polyline = { points = [[0, -1], [-1, -3], [1, -3]], closed = true }
+"#,
+    r#"
+method = "semi-explicit"
+end = 1
+[semi-explicit]
+activation = "rate"
+pass = "double"
+edge_edge = false
+baumgarte = 0.1
+tolerance = 1e-5
+sweeps = 100
+[body.a]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+[[load]]
+body = "a"
+set = "xmax"
+force = [1, 0, 0]
+[[load]]
+body = "a"
+body_force = [1, 0, 0]
+[[load]]
+body = "a"
+set = "xmax"
+pressure = 2
+[probe.set]
+body = "a"
+nodes = "xmin"
+"#,
+    r#"
+method = "bipotential-implicit"
+end = 1
+[bipotential-implicit]
+theta = 1
+xi = 1
+pass = "double"
+edge_edge = false
+tolerance = 1e-5
+sweeps = 100
+iterations = 5
+halvings = 2
+[asynchronous]
+contact_step = { average = 2, travel = 0.25 }
+[body.a]
+mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], grading = [1, 2, { slope = 0.5 }] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+[body.b]
+mesh = { file = "hex8-41-ascii.msh", at = [5, 5, 5] }
+materials = { lower = { law = "blatz-ko", shear = 1, density = 1 } }
+material = "m"
+[material.m]
+law = "ogden"
+mu = [1, 2]
+alpha = [1, 2]
+bulk = 9
+density = 1
+"#,
 ];
 
 fn load_text(text: &str) -> Result<Loaded, DeckErrors> {
@@ -185,102 +287,6 @@ fn every_key_can_be_written_and_the_resolved_deck_says_the_same() {
         assert_eq!(loaded.case.state, again.case.state);
         assert_eq!(loaded.case.model.mass, again.case.model.mass);
     }
-}
-
-/// The keys that the schema knows, by the reader's names of tables.
-fn keys_of_schema() -> BTreeMap<&'static str, BTreeSet<String>> {
-    let schema: Json = serde_json::from_str(&schema::text()).unwrap();
-    let keys = |table: &Json| table["properties"].as_object().unwrap().keys().cloned().collect();
-    let variant = |of: &str, tag: &str, name: &str| {
-        let all = schema["$defs"][of]["oneOf"].as_array().unwrap();
-        let found = all.iter().find(|v| v["properties"][tag]["const"] == name);
-        keys(found.unwrap_or_else(|| panic!("{of} has no {name}")))
-    };
-    let mut out = BTreeMap::from([("deck", keys(&schema))]);
-    for (kind, name) in [
-        ("step", "Step"),
-        ("output", "Output"),
-        ("dcr", "Dcr"),
-        ("asynchronous", "Asynchronous"),
-        ("contact_step", "ContactStep"),
-        ("contact", "Contact"),
-        ("between", "Between"),
-        ("body", "Body"),
-        ("array", "Array"),
-        ("obstacle", "Obstacle"),
-        ("plane", "HalfSpace"),
-        ("polyline", "Polyline"),
-        ("support", "Support"),
-        ("load", "Load"),
-        ("probe", "Probe"),
-        ("mesh.file", "MeshFile"),
-        ("rotate", "Rotate"),
-        ("grading", "Quadratic"),
-    ] {
-        out.insert(kind, keys(&schema["$defs"][name]));
-    }
-    out.insert("law.elastic", variant("Law", "law", "linear"));
-    assert_eq!(out["law.elastic"], variant("Law", "law", "st-venant-kirchhoff"));
-    assert_eq!(out["law.elastic"], variant("Law", "law", "neo-hookean"));
-    for (kind, name) in
-        [("law.mooney-rivlin", "mooney-rivlin"), ("law.ogden", "ogden"), ("law.blatz-ko", "blatz-ko")]
-    {
-        out.insert(kind, variant("Law", "law", name));
-    }
-    for (kind, name) in [
-        ("mesh.bar", "bar"),
-        ("mesh.rectangle", "rectangle"),
-        ("mesh.box", "box"),
-        ("mesh.ring", "ring"),
-        ("mesh.disc", "disc"),
-        ("mesh.cylinder", "cylinder"),
-        ("mesh.sphere", "sphere"),
-    ] {
-        out.insert(kind, variant("Shape", "shape", name));
-    }
-    out
-}
-
-#[test]
-fn the_reader_asks_for_exactly_the_keys_of_the_schema() {
-    let mut asked: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
-    for text in EVERYTHING {
-        let source = tree::Source { name: "deck".into(), text: text.into(), options: Vec::new() };
-        let mut tree = tree::Tree::parse(&source).unwrap();
-        let problems = problem::Problems::new(&source);
-        array::expand(&mut tree, &problems);
-        read::deck(&tree, &problems);
-        for (kind, keys) in problems.asked.borrow().iter() {
-            asked.entry(kind).or_default().extend(keys.iter().map(|k| k.to_string()));
-        }
-    }
-    assert_eq!(asked, keys_of_schema());
-}
-
-/// What the schema allows for words is what the reader's lists say.
-#[test]
-fn the_words_of_the_schema_are_those_of_the_reader() {
-    let schema: Json = serde_json::from_str(&schema::text()).unwrap();
-    let words = |name: &str| -> BTreeSet<String> {
-        let at = &schema["$defs"][name];
-        let word = |v: &Json| v.as_str().or(v["const"].as_str()).unwrap().to_owned();
-        let list = at["enum"].as_array().or(at["oneOf"].as_array()).unwrap();
-        list.iter().map(word).collect()
-    };
-    let set = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<BTreeSet<_>>();
-    assert_eq!(words("MethodName"), set(&spec::MethodName::ALL));
-    assert_eq!(words("DcrVariant"), set(&spec::DcrVariant::ALL));
-    assert_eq!(words("Mode"), set(&spec::Mode::ALL));
-    assert_eq!(words("Steps"), set(&spec::Steps::ALL));
-    assert_eq!(words("Phase"), set(&spec::Phase::ALL));
-    assert_eq!(words("ContactVelocity"), set(&spec::ContactVelocity::ALL));
-    assert_eq!(words("Projection"), set(&spec::Projection::ALL));
-    assert_eq!(words("Integration"), set(&spec::Integration::ALL));
-    assert_eq!(words("Plane"), set(&spec::Plane::ALL));
-    assert_eq!(words("PlaneCell"), set(&spec::PlaneCell::ALL));
-    assert_eq!(words("SolidCell"), set(&spec::SolidCell::ALL));
-    assert_eq!(words("RotateWord"), set(&spec::RotateWord::ALL));
-    assert_eq!(words("FineEnd"), set(&spec::FineEnd::ALL));
 }
 
 #[test]
@@ -402,16 +408,16 @@ fn a_resolved_deck_writes_out_what_the_method_takes_for_granted() {
 
 #[test]
 fn another_method_resets_a_restitution_that_was_written_out_and_keeps_one_that_was_chosen() {
-    assert_eq!(read::carried_over(Some(1.0), Some(1.0)), None);
-    assert_eq!(read::carried_over(Some(0.5), Some(1.0)), Some(0.5));
-    assert_eq!(read::carried_over(Some(1.0), None), Some(1.0));
+    assert_eq!(spec::carried_over(Some(1.0), Some(1.0)), None);
+    assert_eq!(spec::carried_over(Some(0.5), Some(1.0)), Some(0.5));
+    assert_eq!(spec::carried_over(Some(1.0), None), Some(1.0));
     // the method of the text is known though an option wrote over it
-    let source = tree::Source {
+    let source = Source {
         name: "deck".into(),
         text: "method = \"dcr\"".into(),
         options: vec!["method=verlet".into(), "method=dcr".into()],
     };
-    assert_eq!(tree::Tree::parse(&source).unwrap().method_before.as_deref(), Some("dcr"));
+    assert_eq!(Tree::parse(&source).unwrap().method_before.as_deref(), Some("dcr"));
 }
 
 #[test]
@@ -555,6 +561,12 @@ fn what_only_one_method_can_do_is_refused_by_the_others() {
     for (method, more, wanted) in [
         ("asynchronous", "[contact]\nguard = true\n", "no common step to certify"),
         ("verlet", "[contact]\nguard = true\n", "`guard` is for method \"dcr\""),
+        ("nonsmooth", "[contact]\nrestitution = 0.5\n", "nobody chooses the restitution"),
+        (
+            "nonsmooth",
+            "[[contact.between]]\nbodies = [\"a\", \"b\"]\nrestitution = 0.5\n",
+            "nobody chooses the restitution",
+        ),
         ("asynchronous", "[step]\nsize = 1e-3\n", "a step of its own"),
         ("asynchronous", "contact = [\"xmin\"]\n", "all of body `b` can touch"),
         ("asynchronous", "[asynchronous]\ncontact_step = { average = 1 }\n", "`average` without `travel`"),
@@ -644,4 +656,12 @@ fn a_mistake_in_a_body_with_copies_is_told_once() {
                 material = \"stel\"\narray = { count = [9, 9, 9], spacing = [2, 2, 2] }\n";
     let problems = load_text(text).err().unwrap().problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
+}
+
+#[test]
+fn a_key_with_a_new_name_answers_with_it() {
+    let text = two_boxes("semi-explicit", "[semi-explicit]\npush_back = 0.1\n");
+    let told = load_text(&text).err().unwrap();
+    assert_eq!(told.problems.len(), 1, "{told}");
+    assert!(told.to_string().contains("it is called `baumgarte` now"), "{told}");
 }

@@ -69,6 +69,8 @@ pub struct Summary {
     pub loop_seconds: Option<f64>,
     /// Name and wall time [s] of each phase, as listed.
     pub phases: Vec<(String, f64)>,
+    /// Why the result should not be believed.
+    pub warnings: Vec<String>,
 }
 
 impl Summary {
@@ -87,7 +89,11 @@ impl Summary {
             }
             _ => Vec::new(),
         };
+        let warnings = value["warnings"]
+            .as_array()
+            .map_or(Vec::new(), |all| all.iter().filter_map(|w| Some(w.as_str()?.to_owned())).collect());
         Ok(Summary {
+            warnings,
             title: word("title"),
             method: word("method"),
             status: status.to_owned(),

@@ -50,6 +50,12 @@ pub fn in_words(dir: &Path) -> Result<String, LookError> {
     }
     let error = largest("error");
     let balance = match peak {
+        _ if !summary.warnings.is_empty() => {
+            format!(
+                "Balance    {} is unaccounted for; the result is in doubt, see the warnings",
+                short(error)
+            )
+        }
         p if p > 0.0 => format!("Balance    closed to {:.1e} of the peak energy", error / p),
         _ => format!("Balance    closed to {}", short(error)),
     };

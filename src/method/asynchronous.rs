@@ -63,7 +63,7 @@ mod steps;
 mod synchronised;
 mod targets;
 
-pub use options::{ContactStep, ContactVelocity, Longest, Options};
+pub use options::{ContactStep, ContactVelocity, Longest, Mode, Options};
 pub use steps::Steps;
 pub use synchronised::Phase;
 
@@ -291,7 +291,9 @@ impl Asynchronous {
         ledger.moment = sums.moment + found.sums.moment + tally.moment;
         ledger.friction = tally.friction;
         ledger.restitution = tally.restitution;
+        ledger.correction = tally.correction;
         ledger.collision_kicks = tally.kicks;
+        ledger.let_go = tally.too_deep;
         if stiffness && found.reserve * TOO_STIFF < 1.0 {
             return Err(StepError::Stiffened { time: self.clock.time(tick), ratio: 1.0 / found.reserve });
         }
@@ -338,7 +340,14 @@ impl Asynchronous {
     }
 
     /// Nodes and edges look for contacts until `end`, or until the next kick.
-    fn look(&mut self, end: u64, kick: Event, model: &Model, state: &mut State, ledger: &mut Ledger) {
+    fn look(
+        &mut self,
+        end: u64,
+        kick: Event,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<(), (u64, StepError)> {
         let begin = Instant::now();
         loop {
             let (tick, event) = self.looks.first();
@@ -355,9 +364,15 @@ impl Asynchronous {
                 (Kind::Edge, id) => edges.look(id as usize, collisions, &mut hands),
                 (_, id) => collisions.look(id as usize, &mut hands),
             };
+            if let Some(bodies) = self.collisions.passed {
+                let [first, second] = bodies.map(|b| self.collisions.scene.bodies[b as usize].name.clone());
+                let time = self.clock.time(tick);
+                return Err((tick, StepError::PassedThrough { first, second, time }));
+            }
             self.looks.replace_first((next, event));
         }
         ledger.phases.search += begin.elapsed().as_secs_f64();
+        Ok(())
     }
 
     fn events(
@@ -389,7 +404,7 @@ impl Asynchronous {
                 Kind::Lead => self.lead(id as usize, tick, model, state),
                 Kind::Kick => self.kick(id as usize, tick, model, state, ledger).map_err(failed)?,
                 Kind::Node | Kind::Edge => {
-                    self.look(end.min(kick.0.saturating_add(1)), kick, model, state, ledger);
+                    self.look(end.min(kick.0.saturating_add(1)), kick, model, state, ledger)?;
                     continue;
                 }
             };

@@ -19,70 +19,69 @@
 //! known, with the acceleration a of the node itself (f = −m a):
 //!
 //! ```text
-//! P   restitution −= ΔK_n + ½Δt a₁·J_n − ½m(a₀ + a₁)·d        friction −= ΔK_t + ½Δt a₁·J_t − ½m(a₀ + a₁)·d_t
+//! P   restitution −= ΔK_n + ½Δt a₁·J_n − ½m(a₀ + a₁)·d + q    friction −= ΔK_t + ½Δt a₁·J_t − ½m(a₀ + a₁)·d_t − q
 //! F   restitution −= ΔK_n + ½(f(x*) + f(x̃))·d + ⅛Δt²M(a*² − ã²)        friction −= ΔK_t + ½(f(x*) + f(x̃))·d_t
+//! q = ¼Δt (a₁ − a₀)·J_t
 //! ```
+//!
+//! q comes and goes: a friction impulse stands in the middle of its step, the forces at its ends. With elastic stick and
+//! e = 1 friction is then exactly ΔK_t, and never negative. Where e < 1 a step of sticking can give back what one before has
+//! taken; what friction's account is short of its highest stand is lent by that of restitution, so that it never falls.
 //!
 //! In P also ⅛Δt²M a² of the nodes touched in a step, as long as they are: contact holds them while their velocity at the
 //! end of the step has half a step of acceleration more. A body at rest would seem to move otherwise.
 //! The last term of F: the forces that are evaluated again would break the telescoping ⅛Δt²M a² of the scheme. What is
 //! left on the two bars at half the critical step is 0.2 % (P) and 0.7 % (F), and stays bounded.
 
+mod account;
 mod collisions;
 mod exchange;
 mod guard;
+mod thin;
 
 use super::impulses::Impulses;
-use super::newmark::{Newmark, Touched};
+use super::newmark::Newmark;
 use super::response::Projection;
 use super::{Method, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
+use carom_declare::{Count, section, words};
 use collisions::Collisions;
+use rayon::prelude::*;
 
-/// Where in the step contact is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// After the predictor.
-    #[default]
-    Predictor,
-    /// After the full step.
-    FullStep,
+words! {
+    /// Where in the step contact is looked at.
+    pub enum Variant {
+        /// After the predictor: loses a little energy.
+        Predictor = "predictor",
+        /// After the full step: gains a little.
+        FullStep = "full-step",
+    }
 }
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    pub variant: Variant,
-    /// Edges touch edges.
-    pub edge_edge: bool,
-    pub projection: Projection,
-    /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.
-    pub sweeps: u32,
-    /// Give back the angular momentum that projections take.
-    pub spin_correction: bool,
-    /// Give back the energy that projections take or add.
-    pub energy_correction: bool,
-    /// Look for crossings on the way of every step; unset: where bodies move so far that they could pass through each
-    /// other.
-    pub swept: Option<bool>,
-    /// End every step certified free of overlaps, whatever it takes.
-    pub guard: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            variant: Variant::Predictor,
-            edge_edge: true,
-            projection: Projection::Mass,
-            sweeps: 10,
-            spin_correction: false,
-            energy_correction: false,
-            swept: None,
-            guard: false,
-        }
+section! {
+    /// Switches of method "dcr".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "dcr" {
+        /// Where in the step contact is looked at.
+        variant: Variant;
+        /// Edges touch edges.
+        edge_edge: bool = true;
+        /// Who moves when an overlap is undone.
+        projection: Projection;
+        /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.
+        sweeps: u32 as Count = 10;
+        /// Look for crossings on the way of every step; unless given, where bodies move so far that they could pass through
+        /// each other.
+        swept: Option<bool>;
+        /// Give back the energy that projections take or add.
+        energy_correction: bool;
+        /// Give back the angular momentum that projections take.
+        spin_correction ("angular_momentum_correction"): bool;
+    } with {
+        /// End every step certified free of overlaps, whatever it takes; `guard` of [contact].
+        guard: bool = false;
     }
 }
 
@@ -99,12 +98,20 @@ pub struct Dcr {
     collisions: Collisions,
     /// ⅛Δt²M a² of the nodes touched in the last step, as it stands in the books of variant P.
     shift: f64,
+    /// How far friction is below its highest stand, which is what the books show [J].
+    short: f64,
 }
 
 impl Dcr {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
-        Dcr { options, newmark: Newmark::new(model, rule), collisions: Collisions::new(model), shift: 0.0 }
+        Dcr {
+            options,
+            newmark: Newmark::new(model, rule),
+            collisions: Collisions::new(model),
+            shift: 0.0,
+            short: 0.0,
+        }
     }
 
     fn step_after_predictor(
@@ -126,11 +133,11 @@ impl Dcr {
             Err(error) => return Err(self.back_to_start(state, error)),
         };
         watch.add(&mut ledger.phases.force);
-        let c = &self.collisions;
-        let touches = Touched { start: &c.start, slot: &c.slot, list: &c.touches };
+        let c = &mut self.collisions;
+        let touches = c.account.touched(&c.start);
         self.newmark.correct(model, state, t1, touched.then_some(touches), ledger);
-        self.collisions.post(ledger);
-        self.book_predictor(model, ledger);
+        let friction = c.account.post(&mut c.world.impulses, ledger) + self.book_predictor(model, ledger);
+        self.book_friction(friction, ledger);
         self.newmark.finish(model, state, t1, &totals, ledger);
         watch.add(&mut ledger.phases.solve);
         Ok(())
@@ -155,9 +162,10 @@ impl Dcr {
         self.newmark.correct(model, state, t1, None, ledger);
         watch.add(&mut ledger.phases.solve);
         // 2. what overlaps or has crossed: back on the surface, exchange momentum
+        let mut friction = 0.0;
         if self.contact(model, state, t1, ledger, &mut watch)? {
             // 3. the forces of the positions as they are now
-            self.book_full_step(model, t1, ledger);
+            friction += self.book_full_step(model, t1, ledger);
             ledger.restitution -= self.newmark.shift_energy(model);
             (totals, ledger.kinetic) = self.newmark.renew(model, state, t1)?;
             if self.options.energy_correction {
@@ -166,11 +174,12 @@ impl Dcr {
                 self.collisions.exchange(model, &self.options, &self.newmark, &mut state.v);
                 (totals, ledger.kinetic) = self.newmark.renew(model, state, t1)?;
             }
-            self.book_full_step(model, t1, ledger);
+            friction += self.book_full_step(model, t1, ledger);
             ledger.restitution += self.newmark.shift_energy(model);
             self.book_supports(model, state, ledger);
         }
-        self.collisions.post(ledger);
+        friction += self.collisions.account.post(&mut self.collisions.world.impulses, ledger);
+        self.book_friction(friction, ledger);
         self.newmark.finish(model, state, t1, &totals, ledger);
         watch.add(&mut ledger.phases.force);
         Ok(())
@@ -193,50 +202,63 @@ impl Dcr {
         if self.options.guard
             && let Err(error) = c.guard(model, &self.options, &self.newmark, &mut state.v, t1)
         {
-            c.close();
+            c.account.close(&c.inv_mass);
             return Err(self.back_to_start(state, error));
         }
-        c.close();
-        for node in &c.nodes {
-            state.x[node.node as usize] = c.now[node.node as usize];
+        c.account.close(&c.inv_mass);
+        for node in &c.account.nodes {
+            state.x[node.node as usize] = c.world.x[node.node as usize];
         }
         watch.add(&mut ledger.phases.response);
         ledger.penetration = if c.any() { c.penetration(&self.options)? } else { 0.0 };
         watch.add(&mut ledger.phases.search);
-        Ok(!c.nodes.is_empty())
+        Ok(!c.account.nodes.is_empty())
     }
 
-    /// What the events of a step of variant P have cost beside the impacts themselves.
-    fn book_predictor(&mut self, model: &Model, ledger: &mut Ledger) {
+    /// What the events of a step of variant P have cost beside the impacts themselves; returns what friction has.
+    fn book_predictor(&mut self, model: &Model, ledger: &mut Ledger) -> f64 {
         let half = 0.5 * self.newmark.dt();
-        let mut shift = 0.0;
-        for n in &self.collisions.nodes {
+        let (mut shift, mut friction) = (0.0, 0.0);
+        for n in &self.collisions.account.nodes {
             let (k, m) = (n.node as usize, model.mass[n.node as usize]);
             let a1 = self.newmark.acceleration(k);
             shift += 0.5 * half * half * m * a1.norm_squared();
             ledger.restitution -= half * a1.dot(&n.normal) - 0.5 * m * (n.a + a1).dot(&n.moved);
-            ledger.friction -= half * a1.dot(&n.friction) - 0.5 * m * (n.a + a1).dot(&n.held_back);
+            let mean = 0.5 * (n.a + a1);
+            friction -= mean.dot(&(half * n.friction - m * n.held_back));
+            ledger.restitution -= half * (a1 - mean).dot(&n.friction);
             ledger.correction += half * a1.dot(&n.spin) - 0.5 * m * (n.a + a1).dot(&n.guarded);
         }
         // held by contact, their velocity at the end of a step is half a step of acceleration off
         ledger.restitution -= shift - self.shift;
         self.shift = shift;
+        friction
+    }
+
+    /// Books what friction has taken in a step, lent by normal contact as far as it is negative.
+    fn book_friction(&mut self, taken: f64, ledger: &mut Ledger) {
+        let stand = taken - self.short;
+        ledger.friction += stand.max(0.0);
+        ledger.restitution += taken - stand.max(0.0);
+        self.short = (-stand).max(0.0);
     }
 
     /// The same of variant F, for one of the two ends of the displacements.
-    fn book_full_step(&self, model: &Model, t1: f64, ledger: &mut Ledger) {
-        for n in &self.collisions.nodes {
+    fn book_full_step(&self, model: &Model, t1: f64, ledger: &mut Ledger) -> f64 {
+        let mut friction = 0.0;
+        for n in &self.collisions.account.nodes {
             let (force, load) = self.newmark.force_and_load(model, n.node as usize, t1);
             ledger.external += 0.5 * load.dot(&(n.moved + n.held_back + n.guarded));
             ledger.restitution -= 0.5 * (force - load).dot(&n.moved);
-            ledger.friction -= 0.5 * (force - load).dot(&n.held_back);
+            friction -= 0.5 * (force - load).dot(&n.held_back);
             ledger.correction += 0.5 * (force - load).dot(&n.guarded);
         }
+        friction
     }
 
     /// What supports of touched nodes have taken, in variant F.
     fn book_supports(&mut self, model: &Model, state: &State, ledger: &mut Ledger) {
-        for n in &self.collisions.nodes {
+        for n in &self.collisions.account.nodes {
             let k = n.node as usize;
             let taken = self.collisions.held_part(k, model.mass[k], &(n.normal + n.friction));
             if taken != Vec3::zeros() {
@@ -252,9 +274,7 @@ impl Dcr {
     fn back_to_start(&mut self, state: &mut State, error: StepError) -> StepError {
         let nodes = state.x.len();
         state.x.copy_from_slice(&self.collisions.start[..nodes]);
-        for (node, touch) in self.collisions.nodes.iter().zip(&self.collisions.touches) {
-            state.v[node.node as usize] -= touch.kick;
-        }
+        self.collisions.account.undo(&mut state.v);
         self.newmark.retreat(&mut state.v);
         error
     }
@@ -267,9 +287,9 @@ impl Dcr {
 
 impl Method for Dcr {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.collisions.begin(model, &state.x, state.time);
+        self.collisions.world.place(model, state.x.par_iter().copied(), state.time);
         if self.options.guard {
-            self.collisions.part_at_start(model, &mut state.x)?;
+            self.collisions.part_at_start(&mut state.x)?;
         }
         self.newmark.start(model, state, ledger)?;
         ledger.penetration = self.collisions.penetration_at_start(&self.options)?;
@@ -293,24 +313,26 @@ impl Method for Dcr {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.collisions.impulses)
+        Some(&self.collisions.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {
         self.newmark.save("dcr", record);
-        record.numbers("dcr.shift", &[self.shift]);
-        self.collisions.impulses.save("dcr", record);
-        record.vectors("dcr.x", &self.collisions.now);
+        record.numbers("dcr.shift", &[self.shift, self.short]);
+        self.collisions.world.save("dcr", record);
+        record.vectors("dcr.x", &self.collisions.world.x);
         let known: Vec<f64> = self.collisions.known.iter().flat_map(|k| k.map(f64::from)).collect();
         record.numbers("dcr.known", &known);
     }
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
-        self.shift = record.get("dcr.shift")?.first().copied().unwrap_or_default();
-        self.collisions.impulses.restore("dcr", record)?;
+        let mut shift = [0.0; 2];
+        record.read_numbers("dcr.shift", &mut shift)?;
+        [self.shift, self.short] = shift;
+        self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();
-        record.read_vectors("dcr.x", &mut self.collisions.now)
+        record.read_vectors("dcr.x", &mut self.collisions.world.x)
     }
 }

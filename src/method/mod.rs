@@ -6,23 +6,30 @@
 //! | `dcr`    | `dcr.rs`    | the same with decomposition contact response |
 //! | `asynchronous` | `asynchronous.rs` | kicks and drifts with a step for every element, collisions with a step for every node |
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
+//! | `nonsmooth` | `nonsmooth.rs` | explicit Newmark, contact as one constrained minimisation a step |
 //! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
+//! | `static` | `statics.rs` | the shape in which forces balance, load step by load step |
 //!
 //! | file | what they share |
 //! |------|-----------------|
 //! | `step_control.rs` | how long a step is |
 //! | `newmark.rs`, `chunks.rs` | the two half steps of explicit Newmark; nodes as tasks see them |
-//! | `impulses.rs` | impulses of contact since the start |
+//! | `contact_world.rs`, `impulses.rs` | who touches whom, and the impulses of contact since the start |
+//! | `bipotential.rs` | contacts of a step that are solved all together |
 //! | `response.rs` | the answer to one impact |
 
 pub mod asynchronous;
+pub mod bipotential;
 pub mod bipotential_implicit;
 mod chunks;
+pub mod contact_world;
 pub mod dcr;
 pub mod impulses;
 pub mod newmark;
+pub mod nonsmooth;
 pub mod response;
 pub mod semi_explicit;
+pub mod statics;
 pub mod step_control;
 pub mod verlet;
 
@@ -69,6 +76,11 @@ pub enum StepError {
     )]
     Unguarded { first: String, second: String, time: f64 },
     #[error(
+        "body `{first}` passed through the surface of `{second}` between two looks at t = {time:.4e} s; \
+         a smaller `step.safety` or a shorter `contact_step` helps, or method = \"dcr\" with `swept = true`"
+    )]
+    PassedThrough { first: String, second: String, time: f64 },
+    #[error(
         "bodies `{first}` and `{second}` overlap at the start ({depth:.1e} m deep at least); with `contact.guard` they must not: \
          move them apart"
     )]
@@ -79,12 +91,47 @@ pub enum StepError {
     )]
     TooLong { time: f64, dt: f64, stable: f64, what: String },
     #[error(
-        "a step of {dt:.3e} s to t = {time:.4e} s does not converge however often it is halved; \
-         elements there may be crushed: a finer mesh or a stiffer law helps"
+        "a step of {dt:.3e} s to t = {time:.4e} s does not converge however often it is halved: forces are out of balance by \
+         {share:.1e} of their size, most at node {node} of body `{body}`{}; a smaller step, a finer mesh there or a stiffer law helps",
+        in_contact(contact)
     )]
-    NoConvergence { time: f64, dt: f64 },
+    NoConvergence {
+        time: f64,
+        dt: f64,
+        body: String,
+        node: usize,
+        /// What is left of the balance of forces, of their size.
+        share: f64,
+        /// Who meets at that node.
+        contact: Option<[String; 2]>,
+    },
+    #[error(
+        "a step of {dt:.3e} s to t = {time:.4e} s creates or loses {share:.1e} of the energy out of nothing; a smaller step helps"
+    )]
+    Created { time: f64, dt: f64, share: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` come {way:.2e} m together in a step of {dt:.3e} s to t = {time:.4e} s, more than half of \
+         {thickness:.2e} m, the thickness of the thinner one: they could pass through each other; a smaller step helps"
+    )]
+    TooFar { first: String, second: String, time: f64, dt: f64, way: f64, thickness: f64 },
+    #[error("a step of {dt:.3e} s to t = {time:.4e} s: {error}")]
+    Factors { time: f64, dt: f64, error: crate::solve::sparse::FactorError },
+    #[error(
+        "bodies `{first}` and `{second}` cannot be brought apart in a step of {dt:.3e} s to t = {time:.4e} s, however often it is \
+         halved ({depth:.1e} m deep); a smaller `step.safety` or `step.size` helps"
+    )]
+    Inadmissible { first: String, second: String, time: f64, dt: f64, depth: f64 },
+    #[error(
+        "bodies `{first}` and `{second}` overlap at the start ({depth:.1e} m deep at least); method \"nonsmooth\" begins without \
+         overlap: move them apart"
+    )]
+    OverlapAtStart { first: String, second: String, depth: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
+}
+
+fn in_contact(contact: &Option<[String; 2]>) -> String {
+    contact.as_ref().map_or(String::new(), |[a, b]| format!(", in the contact of `{a}` and `{b}`"))
 }
 
 /// A way to carry a state forward in time.

@@ -242,7 +242,12 @@ impl Newmark {
         ledger.hourglass = totals.hourglass;
         ledger.element_kicks += model.elements() as u64;
         ledger.close_step(self.control.dt);
-        self.control.follow(state, totals, measured);
+        self.control.follow(state, totals, measured, ledger.peak);
+    }
+
+    /// From here on steps are this long [s]; an automatic rule may take up another with its next measurement.
+    pub fn set_step(&mut self, state: &State, dt: f64) {
+        self.control.set_step(state, dt);
     }
 
     /// Undoes the velocities of [`Newmark::predict`].

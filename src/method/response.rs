@@ -7,12 +7,15 @@
 //! u = Σ wₖ vₖ − v_y     K = Σ wₖ² Mₖ⁻¹     an impulse j changes vₖ by wₖ Mₖ⁻¹ j and u by K j
 //!
 //! normal      j_n = (|n·u| + r) / (n·K n) · n       r = e |n·u|: the speed of parting
-//! stick       j_2 = K⁺ (r n − u) − j_n              stops all sliding, leaves the speed of parting
+//! stick       j_2 = K⁺ (r n − u − e_t u_t) − j_n    leaves −e_t of the sliding, and the speed of parting
 //! together    j = j_n + s j_2                       s from the cone, 1 if the pair sticks
 //! ```
 //!
+//! e_t is e (elastic stick, (39) of Wolff & Bucher 2013 as printed) or 0 (plastic stick: slip stops); see [`Stick`].
+//!
 //! `Mₖ⁻¹ = P/m` is 3×3 and vanishes along restrained directions, so supports need no branch. Where nobody is
-//! restrained K = c·1 and all of it collapses to `j_n = −(1+e) u_n/c`, `j_2 = −u_t/c`, `s = min(1, (1+e) μ |u_n|/|u_t|)`.
+//! restrained K = c·1 and all of it collapses to `j_n = −(1+e) u_n/c`, `j_2 = −(1+e_t) u_t/c`,
+//! `s = min(1, (1+e) μ |u_n| / ((1+e_t) |u_t|))`.
 //!
 //! **Sign.** Gap g > 0 open, n towards the positive weights, n·u < 0 approach, as everywhere. The paper's
 //! constraint is −g. Its (45) prints half of Coulomb's bound for an elastic impact; here the tangential
@@ -20,9 +23,10 @@
 //!
 //! Used by every method that answers contacts one by one; the books of a step are theirs.
 
-use crate::contact::friction::scale_to_cone;
+use crate::contact::friction::{Stick, scale_to_cone};
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::math::{Mat3, Vec3};
+use carom_declare::words;
 
 /// Share of the free inverse mass below which a pair counts as held: round-off of a projector.
 const HELD: f64 = 1e-12;
@@ -31,6 +35,9 @@ const MOBILE: f64 = 0.01;
 /// Share of the largest eigenvalue below which one counts as zero.
 const SINGULAR: f64 = 1e-12;
 
+/// Share of its terms below which an energy that cancels is zero: elastic stick loses nothing.
+const ROUND_OFF: f64 = 1e-12;
+
 /// What an impact did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impact {
@@ -38,9 +45,11 @@ pub struct Impact {
     /// restraints couple the directions, the second may have a normal part too.
     pub normal: Vec3,
     pub friction: Vec3,
-    /// Energy taken out by either [J], in the frame of the obstacle if there is one.
+    /// Energy taken out by either [J], in the frame of the obstacle if there is one. Friction never adds any.
     pub lost_normal: f64,
     pub lost_friction: f64,
+    /// Energy put in so that the pair parts as fast as was asked [J].
+    pub lifted: f64,
     /// What was asked of the energy correction and could not be had [J].
     pub owed: f64,
     /// The pair sticks.
@@ -67,12 +76,21 @@ pub fn along_normal(pair: &Pair, inv: &Mat3) -> Option<f64> {
     (along > HELD * inv.trace()).then_some(along)
 }
 
+/// What an impact shall do beside its restitution and friction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    pub stick: Stick,
+    /// Energy to be added beyond restitution [J]; 0 without energy correction.
+    pub work: f64,
+    /// Least speed of parting [m/s], for what overlaps at rest.
+    pub parting: f64,
+}
+
 /// Sends one pair apart with `e` times the speed of its approach, against friction `mu`.
 ///
-/// A pair that already parts, or whose points are all held, is left alone. `work` [J] is the energy that the
-/// impact shall add beyond its restitution, 0 without energy correction:
+/// A pair that already parts, or whose points are all held, is left alone. With work asked for,
 /// `r² = e² u_n² + 2 work n·K n`, and the pair does not part at all if that is negative.
-pub fn bounce(pair: &Pair, work: f64, inv_mass: &[Mat3], v: &mut [Vec3]) -> Option<Impact> {
+pub fn bounce(pair: &Pair, terms: Terms, inv_mass: &[Mat3], v: &mut [Vec3]) -> Option<Impact> {
     let n = pair.normal;
     let u = pair.relative_velocity(v);
     let approach = -n.dot(&u);
@@ -84,25 +102,29 @@ pub fn bounce(pair: &Pair, work: f64, inv_mass: &[Mat3], v: &mut [Vec3]) -> Opti
     let inv = inverse_mass(pair, inv_mass);
     let inv_n = along_normal(pair, &inv)?;
     let e = pair.e;
-    let (parting, owed) = if work == 0.0 {
+    let (own, owed) = if terms.work == 0.0 {
         (e * approach, 0.0)
     } else {
-        let square = e * e * approach * approach + 2.0 * work * inv_n;
+        let square = e * e * approach * approach + 2.0 * terms.work * inv_n;
         (square.max(0.0).sqrt(), 0.5 * square.min(0.0) / inv_n)
     };
+    let parting = own.max(terms.parting);
     let size = (approach + parting) / inv_n;
     let normal = size * n;
-    let lost_normal = 0.5 * (approach - parting) * (approach + parting) / inv_n;
+    let lost_normal = 0.5 * (approach - own) * (approach + own) / inv_n;
+    let lifted = 0.5 * (parting - own) * (parting + own) / inv_n;
 
+    let zero = Vec3::zeros();
     let mut impact =
-        Impact { normal, friction: Vec3::zeros(), lost_normal, lost_friction: 0.0, owed, sticks: false };
+        Impact { normal, friction: zero, lost_normal, lost_friction: 0.0, lifted, owed, sticks: false };
     if pair.mu > 0.0 {
-        let stick = stick(&inv, inv_n, &u, parting, &normal, &n);
+        let back = terms.stick.restitution(e) * (u + approach * n);
+        let stick = stick(&inv, inv_n, &(u + back), parting, &normal, &n);
         let mut s = scale_to_cone(size, &stick, &n, pair.mu);
         // energy of s·j₂ beside the normal impulse: b s + c s²
         let b = stick.dot(&(u + inv * normal));
         let c = 0.5 * stick.dot(&(inv * stick));
-        if b * s + c * s * s > lost_normal {
+        if b * s + c * s * s > lost_normal + ROUND_OFF * c {
             // Restraints that couple the directions can turn friction into a source. Not here.
             s = if c > 0.0 {
                 ((-b + (b * b + 4.0 * c * lost_normal).max(0.0).sqrt()) / (2.0 * c)).clamp(0.0, s)
@@ -111,15 +133,18 @@ pub fn bounce(pair: &Pair, work: f64, inv_mass: &[Mat3], v: &mut [Vec3]) -> Opti
             };
         }
         impact.friction = s * stick;
-        impact.lost_friction = -s * (b + c * s);
+        // what its normal part adds where restraints couple the directions is the normal impulse's
+        let lost = -s * (b + c * s);
+        impact.lost_friction = lost.max(0.0);
+        impact.lost_normal += lost.min(0.0);
         impact.sticks = s == 1.0;
     }
     push(pair, &impact.impulse(), inv_mass, v);
     Some(impact)
 }
 
-/// The impulse that stops all sliding beside the normal one: `n·K j₂ = 0`. `u` is the relative velocity before the
-/// normal impulse, `parting` its normal part after it.
+/// The impulse that takes the sliding of `u` away beside the normal one: `n·K j₂ = 0`. `u` is the relative velocity before
+/// the normal impulse, `parting` its normal part after it.
 #[inline]
 pub fn stick(inv: &Mat3, inv_n: f64, u: &Vec3, parting: f64, normal: &Vec3, n: &Vec3) -> Vec3 {
     let c = inv[(0, 0)];
@@ -146,14 +171,14 @@ pub fn push(pair: &Pair, j: &Vec3, inv_mass: &[Mat3], v: &mut [Vec3]) {
     }
 }
 
-/// Who moves when an overlap is undone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Projection {
-    /// Everybody by his share of the inverse mass: the least motion, and the centre of mass stays.
-    #[default]
-    Mass,
-    /// The side with positive weights alone: the node, or the first edge, as the paper has it. The centre of mass moves.
-    OneSided,
+words! {
+    /// Who moves when an overlap is undone.
+    pub enum Projection {
+        /// Everybody by his share of the inverse mass: the least motion, and the centre of mass stays.
+        Mass = "mass",
+        /// The side with positive weights alone: the node, or the first edge, as the paper has it. The centre of mass moves.
+        OneSided = "one-sided",
+    }
 }
 
 /// Displacements of the points of a pair that bring its gap to `clearance` [m], in the order of its stencil.

@@ -22,8 +22,8 @@
 //! when open.
 
 mod nodes;
-pub(super) mod touches;
 
+use super::bipotential::{Outlook, Touches};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
 use super::{Method, StepError, StepRule, Watch};
@@ -33,53 +33,44 @@ use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::{Contact, Report, Seconds};
+use carom_declare::{Count, Positive, Share, section, words};
 use nodes::{Done, Nodes};
-use touches::{Outlook, Touches};
 
-/// When a contact acts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activation {
-    /// Gaps close in the step; overlaps are undone bit by bit.
-    #[default]
-    Position,
-    /// What would overlap at the end of the step stops.
-    Rate,
-    /// The same, and positions are moved out of overlaps.
-    Project,
+words! {
+    /// When a contact acts.
+    pub enum Activation {
+        /// Gaps close in the step and no farther; overlaps are undone bit by bit.
+        Position = "position",
+        /// As published: what would overlap at the end of the step stops where it is.
+        Rate = "rate",
+        /// The same, and overlaps that are left are undone in the positions.
+        Project = "project",
+    }
 }
 
-/// Switches of the method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    pub activation: Activation,
-    /// Nodes of the finer body on faces of the other, or both ways.
-    pub pass: Pass,
-    /// Sharp edges touch sharp edges.
-    pub edge_edge: bool,
-    /// Share of an overlap that `position` undoes in a step.
-    pub push_back: f64,
-    /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
-    pub tolerance: f64,
-    /// Speed that counts if nothing met faster [m/s].
-    pub speed: f64,
-    /// Sweeps at most.
-    pub sweeps: u32,
-    /// Largest relative error of contact forces, if that is asked for too.
-    pub natural: Option<f64>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            activation: Activation::Position,
-            pass: Pass::Single,
-            edge_edge: true,
-            push_back: 0.2,
-            tolerance: 1e-6,
-            speed: 0.0,
-            sweeps: 2000,
-            natural: None,
-        }
+section! {
+    /// Switches of method "semi-explicit".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "semi-explicit" {
+        /// When a contact acts.
+        activation: Activation;
+        /// Whose nodes are held against whose faces.
+        pass: Pass = Pass::Double;
+        /// Edges touch edges, where one of them is sharp.
+        edge_edge: bool = true;
+        /// Baumgarte factor: share of an overlap that activation "position" undoes in a step.
+        push_back ("baumgarte"): f64 as Share = 0.2;
+        /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
+        tolerance: f64 as Positive = 1e-6;
+        /// Sweeps at most.
+        sweeps: u32 as Count = 2000;
+    } with {
+        /// Speed that counts if nothing met faster [m/s].
+        speed: f64 = 0.0;
+        /// Largest relative error of contact forces, if that is asked for too.
+        natural: Option<f64> = None;
+    } renamed {
+        "push_back" => "baumgarte",
     }
 }
 
@@ -215,6 +206,7 @@ impl Method for SemiExplicit {
         // 4. velocities at the end of the step that obey the law at every contact
         self.touches.list(model, &self.options, &state.v, &self.next, dt);
         self.touches.solve(&self.options, dt, &mut self.next);
+        ledger.unsolved += u64::from(self.touches.is_unsolved(&self.options));
         watch.add(&mut ledger.phases.response);
         // 5. positions
         Nodes::advance(&mut state.x, &self.next, dt, &mut self.start);
@@ -259,7 +251,7 @@ impl Method for SemiExplicit {
         state.material.accept();
         (state.time, state.step) = (time[1], state.step + 1);
         ledger.element_kicks += model.elements() as u64;
-        self.control.follow(state, &totals, measures);
+        self.control.follow(state, &totals, measures, ledger.peak);
         watch.add(&mut ledger.phases.solve);
         // 2. and 3. of the next step: the overlap of this state is measured on the way
         ledger.penetration = self.prepare(model, state)?;
@@ -277,7 +269,7 @@ impl Method for SemiExplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.impulses)
+        Some(&self.touches.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

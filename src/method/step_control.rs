@@ -21,6 +21,8 @@ const WORTH_IT: f64 = 1.1;
 /// A patch whose strain energy has grown by this factor beyond the largest of the last measurement asks for the next
 /// at once: an element cannot stiffen without storing energy.
 const GROWN: f64 = 1.5;
+/// Strain energy below this share of the whole is round-off, and says nothing about stiffness.
+const ROUND_OFF: f64 = 1e-12;
 /// Share of its volume at the last measurement below which the fullest pressed element asks for the next.
 const PRESSED: f64 = 0.95;
 
@@ -109,17 +111,22 @@ impl StepControl {
         matches!(self.rule, StepRule::Automatic { .. }) && state.step + 1 >= self.due
     }
 
+    /// From here on steps are this long [s], until an automatic rule measures another.
+    pub fn set_step(&mut self, state: &State, dt: f64) {
+        (self.dt, self.base) = (dt, (state.time, state.step));
+    }
+
     /// Time at the end of the step that begins with `state`.
     pub fn end_of_step(&self, state: &State) -> f64 {
         self.base.0 + (state.step + 1 - self.base.1) as f64 * self.dt
     }
 
-    /// After a step to `state`, with what was found at its end: how long is the next?
-    pub fn follow(&mut self, state: &State, totals: &Totals, measured: bool) {
+    /// After a step to `state`, with what was found at its end and the energy that `was_there` [J]: how long is the next?
+    pub fn follow(&mut self, state: &State, totals: &Totals, measured: bool, was_there: f64) {
         let StepRule::Automatic { safety } = self.rule else { return };
         if !measured {
             let alarm = match self.alarm {
-                Alarm::Energy => totals.patch_energy > GROWN * self.energy,
+                Alarm::Energy => totals.patch_energy > GROWN * self.energy.max(ROUND_OFF * was_there),
                 Alarm::Volume => totals.det_f < PRESSED * self.det_f,
             };
             self.due = if alarm { state.step + 1 } else { self.due };

@@ -6,6 +6,7 @@
 
 use super::Model;
 use super::restraint::Motion;
+use crate::contact::friction::Stick;
 use crate::contact::obstacle::Pose;
 use crate::contact::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
 use crate::math::{Mat3, Vec3};
@@ -108,7 +109,9 @@ impl Obstacle {
                     for cell in cells.nodes.chunks_exact(cells.kind.nodes()) {
                         let n = |k: usize| first + cell[k];
                         match cells.kind {
-                            CellKind::Tri3 => facets.push((FacetKind::Triangle, [n(0), n(1), n(2), n(2)])),
+                            CellKind::Tri3 | CellKind::Shell3 => {
+                                facets.push((FacetKind::Triangle, [n(0), n(1), n(2), n(2)]))
+                            }
                             CellKind::Quad4 => facets.push((FacetKind::Quad, [n(0), n(1), n(2), n(3)])),
                             CellKind::Bar2 => facets.push((FacetKind::Segment, [n(0), n(1), n(1), n(1)])),
                             CellKind::Tet4 | CellKind::Hex8 => {}
@@ -127,6 +130,8 @@ pub struct Contact {
     pub obstacles: Vec<Obstacle>,
     /// Between all who have no law of their own.
     pub law: Law,
+    /// What sticking does in methods that answer contacts by impacts.
+    pub stick: Stick,
     /// Between two bodies.
     pub laws: Vec<([u32; 2], Law)>,
     /// Pairs of bodies that pass through each other.
@@ -142,6 +147,14 @@ pub struct Contact {
 }
 
 impl Contact {
+    /// Name of a body of the scene: obstacles are counted after bodies.
+    pub fn name_of(&self, model: &Model, body: u32) -> String {
+        let obstacle =
+            || self.obstacles.get((body as usize).wrapping_sub(model.bodies.len())).map(|o| &o.name);
+        let name = model.bodies.get(body as usize).map(|b| &b.name).or_else(obstacle);
+        name.cloned().unwrap_or_default()
+    }
+
     /// What holds between two bodies.
     #[inline]
     pub fn law(&self, a: u32, b: u32) -> Law {
@@ -157,8 +170,11 @@ impl Contact {
         let mut reference = model.reference.clone();
         let mut bodies: Vec<BodyInput> = Vec::new();
         for (b, body) in model.bodies.iter().enumerate() {
-            let attributes =
-                Attributes { self_contact: self.with_itself.contains(&(b as u32)), ..Attributes::default() };
+            let attributes = Attributes {
+                kind: body.kind,
+                self_contact: self.with_itself.contains(&(b as u32)),
+                ..Attributes::default()
+            };
             let (first, mut surface) = (body.nodes.start as u32, Surface::of(&body.mesh));
             if let Some((_, sides)) = self.parts.iter().find(|p| p.0 == b as u32) {
                 surface.facets.retain(|f| sides.binary_search(&f.side).is_ok());

@@ -80,7 +80,9 @@ impl Forces {
             let block = &model.blocks[b as usize];
             let count = block.patches().nodes(p as usize).len();
             let thread = rayon::current_thread_index().map_or(0, |i| i + 1);
-            let mut scratch = scratch[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // a pool may be larger than the one we were made in
+            let mut scratch =
+                scratch[thread % scratch.len()].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let state = PointState { old, new };
             *pass = block.force_pass(
                 p as usize,

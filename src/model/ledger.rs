@@ -69,6 +69,10 @@ pub struct Ledger {
     pub element_kicks: u64,
     pub collision_kicks: u64,
 
+    /// Steps in which contacts were left unsolved, and nodes that were too deep inside a body to be answered.
+    pub unsolved: u64,
+    pub let_go: u64,
+
     /// Last, smallest, largest step [s], and their sum.
     pub dt: f64,
     pub dt_min: f64,

@@ -3,6 +3,7 @@
 //! A model is put together by [`Builder`]: bodies bring their meshes and blocks, then restraints and loads
 //! refer to their nodes. All nodes of all bodies stand in one array; a body owns a contiguous range.
 
+pub mod between;
 pub mod contact;
 pub mod forces;
 pub mod inertia;
@@ -12,6 +13,7 @@ pub mod record;
 pub mod restraint;
 pub mod table;
 
+use crate::contact::scene::BodyKind;
 use crate::element::{Block, MakeBlock};
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
@@ -30,9 +32,10 @@ pub struct Body {
     pub nodes: Range<usize>,
     /// Its blocks in [`Model::blocks`].
     pub blocks: Range<usize>,
+    pub kind: BodyKind,
     /// Its mesh, with node ids of its own (add `nodes.start` for the model's) and its named sets.
     pub mesh: Mesh,
-    /// Thickness [m] of a plane body, area [m²] of a bar, 1 in space.
+    /// Thickness [m] of a plane body or a shell, area [m²] of a bar, 1 in space.
     pub section: f64,
     /// Acceleration that acts on all of it [m/s²], and its factor in time.
     pub gravity: Vec3,
@@ -137,6 +140,7 @@ pub struct State {
 /// A body as it is handed to the builder.
 pub struct BodySpec<'a> {
     pub name: String,
+    pub kind: BodyKind,
     pub mesh: Mesh,
     /// One maker for each entry of `mesh.cells`.
     pub blocks: Vec<Box<MakeBlock<'a>>>,
@@ -170,6 +174,7 @@ impl Builder {
         }
         self.bodies.push(Body {
             name: spec.name,
+            kind: spec.kind,
             nodes: start..self.reference.len(),
             blocks: first_block..self.blocks.len(),
             mesh: spec.mesh,

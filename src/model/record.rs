@@ -49,6 +49,14 @@ impl Record {
         }
     }
 
+    /// Counts of any length.
+    pub fn get_counts(&self, name: &str) -> Result<&[u64], RecordError> {
+        match self.arrays.get(name) {
+            Some(Array::Counts(values)) => Ok(values),
+            _ => Err(RecordError::Missing(name.into())),
+        }
+    }
+
     /// Copies numbers into a place of the same length.
     pub fn read_numbers(&self, name: &str, to: &mut [f64]) -> Result<(), RecordError> {
         let from = self.get(name)?;
@@ -64,14 +72,9 @@ impl Record {
     }
 
     pub fn read_counts<const N: usize>(&self, name: &str) -> Result<[u64; N], RecordError> {
-        match self.arrays.get(name) {
-            Some(Array::Counts(values)) => values.as_slice().try_into().map_err(|_| RecordError::Length {
-                name: name.into(),
-                found: values.len(),
-                needed: N,
-            }),
-            _ => Err(RecordError::Missing(name.into())),
-        }
+        let values = self.get_counts(name)?;
+        let length = || RecordError::Length { name: name.into(), found: values.len(), needed: N };
+        values.try_into().map_err(|_| length())
     }
 }
 
@@ -144,6 +147,7 @@ impl Ledger {
         record.vectors("ledger.vectors", &[self.impulse, self.moment]);
         let counts = [self.contacts, self.contacts_peak, self.element_kicks, self.collision_kicks];
         record.counts("ledger.counts", &counts);
+        record.counts("ledger.doubts", &[self.unsolved, self.let_go]);
     }
 
     pub fn restore(record: &Record) -> Result<Self, RecordError> {
@@ -157,6 +161,7 @@ impl Ledger {
         [ledger.impulse, ledger.moment] = vectors;
         [ledger.contacts, ledger.contacts_peak, ledger.element_kicks, ledger.collision_kicks] =
             record.read_counts("ledger.counts")?;
+        [ledger.unsolved, ledger.let_go] = record.read_counts("ledger.doubts")?;
         Ok(ledger)
     }
 }

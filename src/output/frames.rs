@@ -7,6 +7,8 @@
 //! elements have `stress_points` and `mises_points` as well: what stands at their integration points, one after the other;
 //! elements with fewer points than others have zeros behind.
 //!
+//! Shells are drawn where their smooth surface is: every point is the one of the surface that belongs to its node.
+//!
 //! Obstacles stand behind the bodies: their points after the model's nodes, their cells after the elements, without
 //! stress, and with numbers of bodies that go on counting; the field `rigid` tells
 //! them apart: 0 for elements, 1 for obstacles, 2 for the drawn part of a plane, which goes on. Without obstacles
@@ -17,10 +19,11 @@ use super::rigid::{self, Drawn};
 use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, write_vtu};
 use crate::element::{Block, Positions};
 use crate::math::Vec3;
+use crate::mesh::subdivision::Term;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
-use crate::run::{Look, Observer, ObserverError, Times};
+use crate::run::{Look, Observer, ObserverError, Times, WriteError};
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,6 +36,8 @@ pub struct Frames {
     /// With obstacles only.
     rigid: Option<Packed>,
     obstacles: Vec<Drawn>,
+    /// Smooth surfaces: block, and how the points of the surface hang on the nodes.
+    surfaces: Vec<(usize, Vec<Vec<Term>>)>,
     /// Of all points, obstacles behind the model's nodes.
     points: Vec<Vec3>,
     displacement: Vec<Vec3>,
@@ -74,12 +79,12 @@ impl Frames {
     }
 
     /// Begins a new series in `folder`; `count` intervals up to `end`.
-    pub fn create(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, ObserverError> {
+    pub fn create(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, WriteError> {
         Ok(Self::new(Series::create(folder).map_err(|e| series_error(folder, e))?, model, end, count))
     }
 
     /// Continues a series; [`Observer::restore`] then cuts it back to the checkpoint.
-    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, ObserverError> {
+    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, WriteError> {
         Ok(Self::new(Series::open(folder).map_err(|e| series_error(folder, e))?, model, end, count))
     }
 
@@ -115,6 +120,9 @@ impl Frames {
             body: Packed::new(Values::I32(&body_of_cell)),
             rigid: (!obstacles.is_empty()).then(|| Packed::new(Values::U8(&rigid))),
             obstacles,
+            surfaces: (model.blocks.iter().enumerate())
+                .filter_map(|(b, block)| block.surface().map(|(surface, _)| (b, surface.limit())))
+                .collect(),
             points: vec![Vec3::zeros(); points_in_all],
             displacement: vec![Vec3::zeros(); points_in_all],
             velocity: vec![Vec3::zeros(); points_in_all],
@@ -140,6 +148,15 @@ impl Frames {
         self.velocity[..nodes].copy_from_slice(&state.v);
         for ((u, x), from) in self.displacement.iter_mut().zip(&state.x).zip(&model.reference) {
             *u = x - from;
+        }
+        for (block, limit) in &self.surfaces {
+            let Some((surface, first)) = model.blocks[*block].surface() else { continue };
+            for (k, terms) in limit.iter().enumerate() {
+                let from = surface.point(terms, &model.reference[first..]);
+                self.points[first + k] = surface.point(terms, &state.x[first..]);
+                self.displacement[first + k] = self.points[first + k] - from;
+                self.velocity[first + k] = surface.vector(terms, &state.v[first..]);
+            }
         }
         let drawn = self.obstacles.iter().zip(&model.contact.obstacles);
         let drawn = drawn.flat_map(|(drawn, obstacle)| {
@@ -277,8 +294,8 @@ impl Observer for Frames {
             cell_fields: &cell_fields,
         };
         write_vtu(&path, &frame).map_err(|error| match error {
-            VtuError::Write { path, source } => ObserverError { path, source },
-            other => ObserverError { path: path.clone(), source: io::Error::other(other) },
+            VtuError::Write { path, source } => WriteError { path, source },
+            other => WriteError { path: path.clone(), source: io::Error::other(other) },
         })?;
         self.series.push(look.state.time).map_err(|e| series_error(&path, e))?;
         self.times.seen(look.state.time, look.ledger.dt);
@@ -314,9 +331,9 @@ impl Observer for Frames {
     }
 }
 
-fn series_error(at: &Path, error: PvdError) -> ObserverError {
+fn series_error(at: &Path, error: PvdError) -> WriteError {
     match error {
-        PvdError::Write { path, source } | PvdError::Read { path, source } => ObserverError { path, source },
-        other => ObserverError { path: PathBuf::from(at), source: io::Error::other(other) },
+        PvdError::Write { path, source } | PvdError::Read { path, source } => WriteError { path, source },
+        other => WriteError { path: PathBuf::from(at), source: io::Error::other(other) },
     }
 }

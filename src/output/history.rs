@@ -2,7 +2,7 @@
 
 use crate::model::record::{Record, RecordError};
 use crate::run::probe::{Meter, Probe};
-use crate::run::{Look, Observer, ObserverError, Times};
+use crate::run::{Look, Observer, ObserverError, Times, WriteError};
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -35,42 +35,74 @@ pub const COLUMNS: [&str; 23] = [
     "penetration",
 ];
 
+/// Columns that hold whole numbers.
+const WHOLE: [usize; 2] = [1, 21];
+
+/// The names of all columns, those of probes behind the fixed ones.
+pub fn columns(probes: &[Probe]) -> Vec<String> {
+    let own = probes.iter().flat_map(|p| p.components().iter().map(move |c| format!("{}.{c}", p.name)));
+    COLUMNS.iter().map(|c| c.to_string()).chain(own).collect()
+}
+
+/// Makes the rows.
+pub struct Rows {
+    meter: Meter,
+    row: Vec<f64>,
+}
+
+impl Rows {
+    pub fn new(probes: &[Probe]) -> Rows {
+        Rows { meter: Meter::new(probes), row: Vec::new() }
+    }
+
+    /// The numbers of all columns.
+    pub fn row(&mut self, look: &Look) -> &[f64] {
+        let (l, m) = (look.ledger, look.momentum);
+        let contacts = look.case.method.contacts_since(self.meter.last_time()).unwrap_or(l.contacts);
+        self.row.clear();
+        self.row.extend([look.state.time, look.state.step as f64, l.dt, l.kinetic, l.strain, l.contact]);
+        self.row.extend([l.external, l.friction, l.restitution, l.damping, l.plastic, l.correction]);
+        self.row.extend([l.total(), l.error(), l.hourglass]);
+        self.row.extend(m.linear.iter().chain(m.angular.iter()));
+        self.row.extend([contacts as f64, l.penetration]);
+        self.meter.measure(look, &mut self.row);
+        &self.row
+    }
+
+    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+        self.meter.restore(record)
+    }
+}
+
 pub struct History {
     path: PathBuf,
     file: File,
     times: Times,
-    meter: Meter,
+    source: Rows,
     rows: u64,
-    row: Vec<f64>,
 }
 
 impl History {
     /// Begins a new file in `folder`; `count` intervals up to `end`.
-    pub fn create(folder: &Path, probes: &[Probe], end: f64, count: u64) -> Result<Self, ObserverError> {
+    pub fn create(folder: &Path, probes: &[Probe], end: f64, count: u64) -> Result<Self, WriteError> {
         let path = folder.join("history.csv");
-        let mut header = COLUMNS.join(",");
-        for probe in probes {
-            for component in probe.components() {
-                let _ = write!(header, ",{}.{component}", probe.name);
-            }
-        }
-        header.push('\n');
+        let header = columns(probes).join(",") + "\n";
         let file = File::create(&path)
             .and_then(|mut file| file.write_all(header.as_bytes()).map(|()| file))
-            .map_err(|source| ObserverError { path: path.clone(), source })?;
-        let (times, meter) = (Times::new(end, count), Meter::new(probes));
-        Ok(History { path, file, times, meter, rows: 0, row: Vec::new() })
+            .map_err(|source| WriteError { path: path.clone(), source })?;
+        let (times, source) = (Times::new(end, count), Rows::new(probes));
+        Ok(History { path, file, times, source, rows: 0 })
     }
 
     /// Continues a file; [`Observer::restore`] then cuts it back to the checkpoint.
-    pub fn reopen(folder: &Path, probes: &[Probe], end: f64, count: u64) -> Result<Self, ObserverError> {
+    pub fn reopen(folder: &Path, probes: &[Probe], end: f64, count: u64) -> Result<Self, WriteError> {
         let path = folder.join("history.csv");
         let file = OpenOptions::new()
             .append(true)
             .open(&path)
-            .map_err(|source| ObserverError { path: path.clone(), source })?;
-        let (times, meter) = (Times::new(end, count), Meter::new(probes));
-        Ok(History { path, file, times, meter, rows: 0, row: Vec::new() })
+            .map_err(|source| WriteError { path: path.clone(), source })?;
+        let (times, source) = (Times::new(end, count), Rows::new(probes));
+        Ok(History { path, file, times, source, rows: 0 })
     }
 
     /// Keeps the header and the first `rows` rows.
@@ -98,56 +130,30 @@ impl Observer for History {
     }
 
     fn look(&mut self, look: &Look) -> Result<(), ObserverError> {
-        let (l, m) = (look.ledger, look.momentum);
-        let mut text = format!("{:.16e},{}", look.state.time, look.state.step);
-        let numbers = [
-            l.dt,
-            l.kinetic,
-            l.strain,
-            l.contact,
-            l.external,
-            l.friction,
-            l.restitution,
-            l.damping,
-            l.plastic,
-            l.correction,
-            l.total(),
-            l.error(),
-            l.hourglass,
-            m.linear.x,
-            m.linear.y,
-            m.linear.z,
-            m.angular.x,
-            m.angular.y,
-            m.angular.z,
-        ];
-        for x in numbers {
-            let _ = write!(text, ",{x:.16e}");
-        }
-        let since = self.meter.last_time();
-        let contacts = look.case.method.contacts_since(since).unwrap_or(l.contacts);
-        let _ = write!(text, ",{contacts},{:.16e}", l.penetration);
-        self.row.clear();
-        self.meter.measure(look, &mut self.row);
-        for x in &self.row {
-            let _ = write!(text, ",{x:.16e}");
+        let mut text = String::new();
+        for (i, x) in self.source.row(look).iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let _ = match WHOLE.contains(&i) {
+                true => write!(text, "{comma}{}", *x as u64),
+                false => write!(text, "{comma}{x:.16e}"),
+            };
         }
         text.push('\n');
         let written = self.file.write_all(text.as_bytes());
-        written.map_err(|source| ObserverError { path: self.path.clone(), source })?;
+        written.map_err(|source| WriteError { path: self.path.clone(), source })?;
         self.rows += 1;
-        self.times.seen(look.state.time, l.dt);
+        self.times.seen(look.state.time, look.ledger.dt);
         Ok(())
     }
 
     fn save(&self, record: &mut Record) {
         record.counts("history.rows", &[self.rows]);
-        self.meter.save(record);
+        self.source.meter.save(record);
     }
 
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         [self.rows] = record.read_counts("history.rows")?;
-        self.meter.restore(record)?;
+        self.source.restore(record)?;
         let time = record.get("state.time")?[0];
         self.times.seen(time, record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0));
         self.cut(self.rows).map_err(|error| RecordError::Outside(format!("{}: {error}", self.path.display())))

@@ -22,7 +22,7 @@ pub struct Drawn {
 /// All obstacles of a model.
 pub fn draw(model: &Model) -> Vec<Drawn> {
     let obstacles = &model.contact.obstacles;
-    let dimension = model.bodies.iter().map(|b| b.mesh.dimension()).max().unwrap_or(3);
+    let dimension = model.bodies.iter().map(|b| b.kind.space()).max().unwrap_or(3);
     let mut stage = Stage { lo: Vec3::repeat(f64::MAX), hi: Vec3::repeat(f64::MIN), dimension };
     let solid = obstacles.iter().flat_map(|o| match &o.shape {
         ObstacleShape::Plane { .. } => &[],

@@ -1,6 +1,6 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
-use crate::run::{Case, Run};
+use crate::run::{Case, Run, doubts};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -67,6 +67,9 @@ pub struct Summary {
     pub momentum: Drift,
     pub dt: StepSize,
     pub peak_rss_bytes: u64,
+    /// Why the result should not be believed, if there are reasons.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     pub status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -103,6 +106,7 @@ impl Summary {
             momentum: Drift { linear_drift_max: 0.0, angular_drift_max: 0.0 },
             dt: StepSize { min: 0.0, mean: 0.0, max: 0.0 },
             peak_rss_bytes: peak_rss_bytes(),
+            warnings: Vec::new(),
             status: Status::Running,
             failure: None,
         }
@@ -150,6 +154,7 @@ impl Summary {
                 max: if steps > 0 { ledger.dt_max } else { ledger.dt },
             },
             peak_rss_bytes: peak_rss_bytes(),
+            warnings: doubts::of(run),
             status,
             failure,
         }

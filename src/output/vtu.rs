@@ -258,7 +258,7 @@ pub struct Frame<'a> {
 fn vtk_type(kind: CellKind) -> u8 {
     match kind {
         CellKind::Bar2 => 3,
-        CellKind::Tri3 => 5,
+        CellKind::Tri3 | CellKind::Shell3 => 5,
         CellKind::Quad4 => 9,
         CellKind::Tet4 => 10,
         CellKind::Hex8 => 12,

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const MARK: &[u8; 8] = b"caromck1";
+const MARK: &[u8; 8] = b"caromck2";
 const NAMES: [&str; 2] = ["checkpoint.a", "checkpoint.b"];
 
 /// Name, whether it holds counts, and length of each array.

@@ -5,6 +5,7 @@
 //! [`Record`], and a run that takes it back continues bit for bit.
 
 pub mod checkpoint;
+pub mod doubts;
 pub mod probe;
 
 use crate::math::Vec3;
@@ -135,10 +136,13 @@ pub trait Observer: Send {
     }
 }
 
+/// Why an observer could not go on: anything. It ends the run.
+pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+
 /// An observer could not write what it saw.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
-pub struct ObserverError {
+pub struct WriteError {
     pub path: std::path::PathBuf,
     pub source: std::io::Error,
 }
@@ -179,8 +183,8 @@ impl Times {
 pub enum RunError {
     #[error(transparent)]
     Step(#[from] StepError),
-    #[error(transparent)]
-    Observer(#[from] ObserverError),
+    #[error("{0}")]
+    Observer(ObserverError),
     #[error("cannot write the checkpoint {}: {source}", path.display())]
     Checkpoint { path: std::path::PathBuf, source: std::io::Error },
     #[error("the checkpoint does not belong to this case: {0}")]
@@ -231,6 +235,21 @@ impl Run {
         let (ledger, balance) = (Ledger::restore(record)?, Balance::restore(record)?);
         let copy = case.state.clone();
         Ok(Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 })
+    }
+
+    /// Somebody who comes later.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.observers.push(observer);
+    }
+
+    /// Brings all nodes of the copy to one time, the present.
+    pub fn synchronise(&mut self) {
+        self.case.method.synchronise(&self.case.model, &self.case.state, &mut self.copy);
+    }
+
+    /// The copy, as it was when somebody looked last.
+    pub fn synchronised(&self) -> &State {
+        &self.copy
     }
 
     /// Everything that decides the future.
@@ -331,7 +350,7 @@ impl Run {
         };
         for observer in &mut self.observers {
             if who(observer.as_ref()) {
-                observer.look(&look)?;
+                observer.look(&look).map_err(RunError::Observer)?;
             }
         }
         self.output_seconds += begin.elapsed().as_secs_f64();

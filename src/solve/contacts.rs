@@ -25,6 +25,7 @@ mod order;
 mod sweep;
 
 use crate::contact::friction::tangent_frame;
+use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
 use crate::model::inertia::Inertia;
 use order::{NONE, Order};
@@ -75,6 +76,19 @@ impl Contact {
         };
         for (k, &(node, weight)) in points.iter().take(POINTS).enumerate() {
             (contact.nodes[k], contact.weights[k]) = (node, weight);
+        }
+        contact
+    }
+
+    /// Of a pair; points without weight are left out.
+    pub fn of(pair: &Pair) -> Contact {
+        let mut contact = Contact::new(&[], pair.normal);
+        contact.outer = pair.outer.map_or(Vec3::zeros(), |outer| outer.velocity);
+        for (&node, &weight) in pair.points().iter().zip(pair.weights()).filter(|p| *p.1 != 0.0).take(POINTS)
+        {
+            let k = usize::from(contact.count);
+            (contact.nodes[k], contact.weights[k]) = (node, weight);
+            contact.count += 1;
         }
         contact
     }

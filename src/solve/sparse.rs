@@ -1,18 +1,41 @@
-//! Sparse symmetric systems by direct factorisation: the order of elimination is found once, numbers come and go.
+//! Sparse systems by direct factorisation: the order of elimination is found once, numbers come and go.
+//!
+//! | matrix                  | factors |
+//! |-------------------------|---------|
+//! | symmetric               | LLᵀ; LDLᵀ where it is not positive, refined |
+//! | not symmetric           | LU with pivoting |
+//! | not symmetric and large | LLᵀ or LDLᵀ of ½(A + Aᵀ), the rest by GMRES (`krylov`); LU where that does not converge |
 //!
 //! One thread on purpose: sums would depend on their number otherwise.
 //!
-//! Read by the implicit methods.
+//! Read by `assembly`.
 
+use super::krylov;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::linalg::cholesky::{LdltRef, LltRef, SymbolicCholesky, factorize_symbolic_cholesky};
+use faer::linalg::cholesky::ldlt::factor::LdltRegularization;
+use faer::perm::PermRef;
+use faer::sparse::linalg::cholesky::{
+    LdltRef, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+};
+use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
 
-/// The lower triangle of a symmetric matrix, column by column, rows ascending.
+/// What is kept of a matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// The lower triangle of a symmetric one.
+    #[default]
+    Symmetric,
+    /// All entries.
+    Unsymmetric,
+}
+
+/// A square matrix, column by column, rows ascending.
 #[derive(Clone, Debug, Default)]
-pub struct Symmetric {
+pub struct Matrix {
     pub size: usize,
+    pub shape: Shape,
     /// `rows[starts[j]..starts[j + 1]]` are those of column j.
     pub starts: Vec<usize>,
     pub rows: Vec<usize>,
@@ -28,40 +51,133 @@ pub enum FactorError {
     Memory { size: usize },
 }
 
-impl Symmetric {
-    /// The pattern of these entries (row, column), either triangle, in any order and as often as you like; all zero.
-    pub fn with_pattern(size: usize, mut entries: Vec<(u32, u32)>) -> Symmetric {
-        for (i, j) in &mut entries {
-            (*i, *j) = ((*i).max(*j), (*i).min(*j));
+impl Matrix {
+    /// `out = A x`.
+    pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for j in 0..self.size {
+            let (mut own, xj) = (0.0, x[j]);
+            let range = self.starts[j]..self.starts[j + 1];
+            for (&i, a) in self.rows[range.clone()].iter().zip(&self.values[range]) {
+                out[i] += a * xj;
+                if self.shape == Shape::Symmetric && i != j {
+                    own += a * x[i];
+                }
+            }
+            out[j] += own;
         }
-        entries.sort_unstable_by_key(|&(i, j)| (j, i));
-        entries.dedup();
-        let mut starts = vec![0; size + 1];
-        for &(_, j) in &entries {
-            starts[j as usize + 1] += 1;
-        }
-        for j in 0..size {
-            starts[j + 1] += starts[j];
-        }
-        let rows: Vec<usize> = entries.iter().map(|e| e.0 as usize).collect();
-        let values = vec![0.0; rows.len()];
-        Symmetric { size, starts, rows, values }
     }
 
-    /// Where entry (i, j) of the pattern stands.
-    pub fn place(&self, i: u32, j: u32) -> Option<usize> {
-        let (i, j) = (i.max(j) as usize, i.min(j) as usize);
+    /// Where entry (i, j) stands, if the pattern has it.
+    pub fn place(&self, i: usize, j: usize) -> Option<usize> {
+        let (i, j) = if self.shape == Shape::Symmetric { (i.max(j), i.min(j)) } else { (i, j) };
         let column = &self.rows[self.starts[j]..self.starts[j + 1]];
         column.binary_search(&i).ok().map(|at| self.starts[j] + at)
+    }
+
+    /// The lower triangle of ½(A + Aᵀ), written to a matrix that was made by this or is new.
+    pub fn symmetric_part(&self, out: &mut Matrix) {
+        if out.rows.is_empty() {
+            out.size = self.size;
+            out.starts = vec![0];
+            for j in 0..self.size {
+                let rows = &self.rows[self.starts[j]..self.starts[j + 1]];
+                out.rows.extend(rows.iter().filter(|&&i| i >= j));
+                out.starts.push(out.rows.len());
+            }
+        }
+        out.values.clear();
+        for j in 0..self.size {
+            for at in self.starts[j]..self.starts[j + 1] {
+                let i = self.rows[at];
+                if i >= j {
+                    let mirrored = self.place(j, i).map_or(0.0, |at| self.values[at]);
+                    out.values.push(0.5 * (self.values[at] + mirrored));
+                }
+            }
+        }
     }
 
     fn pattern(&self) -> SymbolicSparseColMatRef<'_, usize> {
         SymbolicSparseColMatRef::new_checked(self.size, self.size, &self.starts, None, &self.rows)
     }
+
+    fn view(&self) -> SparseColMatRef<'_, usize, f64> {
+        SparseColMatRef::new(self.pattern(), &self.values)
+    }
 }
 
+/// Unknowns from which on the factors of the symmetric part and GMRES take less time and memory than LU.
+pub const LARGE: usize = 2000;
+
 /// The factors of a matrix.
-pub struct Factors {
+pub enum Factors {
+    Symmetric(Box<Cholesky>),
+    Lu(Box<Lu>),
+    Krylov(Box<Krylov>),
+}
+
+impl Factors {
+    /// Finds the order of elimination for the pattern of `matrix`: minimum degree, or `order` (first to last) where it leaves
+    /// fewer numbers in symmetric factors.
+    pub fn new(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
+        match matrix.shape {
+            Shape::Symmetric => Ok(Factors::Symmetric(Box::new(Cholesky::new(matrix, order)?))),
+            Shape::Unsymmetric if matrix.size < LARGE => Ok(Factors::Lu(Box::new(Lu::new(matrix)?))),
+            Shape::Unsymmetric => {
+                let mut part = Matrix::default();
+                matrix.symmetric_part(&mut part);
+                let factors = Cholesky::new(&part, order)?;
+                Ok(Factors::Krylov(Box::new(Krylov { part, factors, instead: None, iterations: 0 })))
+            }
+        }
+    }
+
+    /// Factors a matrix of that pattern.
+    pub fn factor(&mut self, matrix: &Matrix) -> Result<(), FactorError> {
+        match self {
+            Factors::Symmetric(factors) => factors.factor(matrix),
+            Factors::Lu(lu) => lu.factor(matrix),
+            Factors::Krylov(krylov) => {
+                matrix.symmetric_part(&mut krylov.part);
+                if let Some(lu) = &mut krylov.instead {
+                    lu.current = false;
+                }
+                krylov.factors.factor(&krylov.part)
+            }
+        }
+    }
+
+    /// Solves for the columns of `rhs`, one after the other in memory, in their place; `matrix` is the one that was factored.
+    pub fn solve(&mut self, matrix: &Matrix, rhs: &mut [f64]) -> Result<(), FactorError> {
+        match self {
+            Factors::Symmetric(factors) => factors.solve_refined(matrix, rhs),
+            Factors::Lu(lu) => lu.solve(rhs),
+            Factors::Krylov(krylov) => krylov.solve(matrix, rhs),
+        }
+    }
+
+    /// The matrix is known to be positive.
+    pub fn definite(&self) -> bool {
+        match self {
+            Factors::Symmetric(factors) => factors.definite,
+            Factors::Lu(_) => false,
+            Factors::Krylov(krylov) => krylov.factors.definite,
+        }
+    }
+
+    /// Numbers kept by the factors; for LU not known beforehand.
+    pub fn fill(&self) -> Option<usize> {
+        match self {
+            Factors::Symmetric(factors) => Some(factors.values.len()),
+            Factors::Lu(_) => None,
+            Factors::Krylov(krylov) => Some(krylov.factors.values.len()),
+        }
+    }
+}
+
+/// LLᵀ or LDLᵀ.
+pub struct Cholesky {
     symbolic: SymbolicCholesky<usize>,
     values: Vec<f64>,
     /// LLᵀ; else LDLᵀ.
@@ -69,35 +185,50 @@ pub struct Factors {
     buffer: MemBuffer,
 }
 
-impl Factors {
-    /// Finds the order of elimination for the pattern of `matrix`.
-    pub fn new(matrix: &Symmetric) -> Result<Factors, FactorError> {
+/// Share of the largest entry below which a pivot of LDLᵀ is replaced: round-off.
+const PIVOT: f64 = 1e-14;
+/// Corrections of what LDLᵀ, which does not pivot, leaves.
+const REFINEMENTS: usize = 3;
+
+impl Cholesky {
+    fn new(matrix: &Matrix, order: Option<&[usize]>) -> Result<Cholesky, FactorError> {
         let memory = FactorError::Memory { size: matrix.size };
-        let symbolic = factorize_symbolic_cholesky(
-            matrix.pattern(),
-            Side::Lower,
-            Default::default(),
-            Default::default(),
-        )
-        .map_err(|_| memory)?;
+        let inverse = order.map(|order| {
+            let mut inverse = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(to, &from)| inverse[from] = to);
+            inverse
+        });
+        let symbolic = |ordering: SymmetricOrdering<'_, usize>| {
+            factorize_symbolic_cholesky(matrix.pattern(), Side::Lower, ordering, Default::default())
+                .map_err(|_| memory)
+        };
+        let least_degree = symbolic(SymmetricOrdering::Amd)?;
+        let symbolic = match (order, &inverse) {
+            (Some(order), Some(inverse)) => {
+                let order = PermRef::new_checked(order, inverse, matrix.size);
+                let own = symbolic(SymmetricOrdering::Custom(order))?;
+                if own.len_val() < least_degree.len_val() { own } else { least_degree }
+            }
+            _ => least_degree,
+        };
         let need =
             symbolic
                 .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default())
                 .or(symbolic.factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default()));
         let buffer = MemBuffer::try_new(need).map_err(|_| memory)?;
-        let values = vec![0.0; symbolic.len_val()];
-        Ok(Factors { symbolic, values, definite: true, buffer })
+        let mut values = Vec::new();
+        values.try_reserve_exact(symbolic.len_val()).map_err(|_| memory)?;
+        values.resize(symbolic.len_val(), 0.0);
+        Ok(Cholesky { symbolic, values, definite: true, buffer })
     }
 
-    /// Factors a matrix of that pattern; LDLᵀ where it is not positive.
-    pub fn factor(&mut self, matrix: &Symmetric) -> Result<(), FactorError> {
-        let a = SparseColMatRef::new(matrix.pattern(), &matrix.values);
+    fn factor(&mut self, matrix: &Matrix) -> Result<(), FactorError> {
         let stack = MemStack::new(&mut self.buffer);
         self.definite = self
             .symbolic
             .factorize_numeric_llt(
                 &mut self.values,
-                a,
+                matrix.view(),
                 Side::Lower,
                 Default::default(),
                 Par::Seq,
@@ -108,12 +239,18 @@ impl Factors {
         if self.definite {
             return Ok(());
         }
+        let largest = matrix.values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let regularised = LdltRegularization {
+            dynamic_regularization_signs: None,
+            dynamic_regularization_delta: PIVOT * largest,
+            dynamic_regularization_epsilon: PIVOT * largest,
+        };
         let stack = MemStack::new(&mut self.buffer);
         let done = self.symbolic.factorize_numeric_ldlt(
             &mut self.values,
-            a,
+            matrix.view(),
             Side::Lower,
-            Default::default(),
+            regularised,
             Par::Seq,
             stack,
             Default::default(),
@@ -121,8 +258,7 @@ impl Factors {
         done.map(|_| ()).map_err(|_| FactorError::Singular)
     }
 
-    /// Solves for the columns of `rhs`, one after the other in memory, in their place.
-    pub fn solve(&mut self, rhs: &mut [f64]) -> Result<(), FactorError> {
+    fn solve(&self, rhs: &mut [f64]) -> Result<(), FactorError> {
         let size = self.symbolic.nrows();
         let columns = rhs.len() / size.max(1);
         if columns == 0 {
@@ -149,44 +285,105 @@ impl Factors {
         }
         Ok(())
     }
+
+    fn solve_refined(&self, matrix: &Matrix, rhs: &mut [f64]) -> Result<(), FactorError> {
+        if self.definite {
+            return self.solve(rhs);
+        }
+        let asked = rhs.to_vec();
+        self.solve(rhs)?;
+        let mut left = vec![0.0; matrix.size];
+        for (asked, x) in asked.chunks_exact(matrix.size.max(1)).zip(rhs.chunks_exact_mut(matrix.size.max(1)))
+        {
+            for _ in 0..REFINEMENTS {
+                matrix.multiply(x, &mut left);
+                left.iter_mut().zip(asked).for_each(|(l, b)| *l = b - *l);
+                self.solve(&mut left)?;
+                x.iter_mut().zip(&left).for_each(|(x, l)| *x += l);
+            }
+        }
+        if rhs.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(FactorError::Singular) }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// LU with pivoting of rows, columns ordered by COLAMD.
+pub struct Lu {
+    symbolic: SymbolicLu<usize>,
+    numeric: NumericLu<usize, f64>,
+    buffer: MemBuffer,
+    current: bool,
+}
 
-    /// A chain of springs, its first end held: definite; with a strong negative spring: not.
-    #[test]
-    fn factors_solve_their_matrix_definite_or_not_and_again_with_other_numbers() {
-        let n = 50;
-        let entries = (0..n as u32).flat_map(|i| [(i, i), (i, (i + 1) % n as u32)]).collect();
-        let mut a = Symmetric::with_pattern(n, entries);
-        let mut factors = Factors::new(&a).unwrap();
-        for shift in [2.5, 1.0, 0.3] {
-            for j in 0..n as u32 {
-                let at = a.place(j, j).unwrap();
-                a.values[at] = shift + 0.01 * f64::from(j);
-                let at = a.place(j, (j + 1) % n as u32).unwrap();
-                a.values[at] = -1.0;
-            }
-            let x: Vec<f64> = (0..2 * n).map(|i| (0.7 * i as f64).sin()).collect();
-            let mut b = vec![0.0; 2 * n];
-            for c in 0..2 {
-                for j in 0..n {
-                    for at in a.starts[j]..a.starts[j + 1] {
-                        let i = a.rows[at];
-                        b[c * n + i] += a.values[at] * x[c * n + j];
-                        if i != j {
-                            b[c * n + j] += a.values[at] * x[c * n + i];
-                        }
-                    }
-                }
-            }
-            factors.factor(&a).unwrap();
-            factors.solve(&mut b).unwrap();
-            assert_eq!(factors.definite, shift > 2.0);
-            let apart = x.iter().zip(&b).map(|(x, b)| (x - b).abs()).fold(0.0, f64::max);
-            assert!(apart < 1e-9, "{apart:e} at {shift}");
+impl Lu {
+    fn new(matrix: &Matrix) -> Result<Lu, FactorError> {
+        let memory = FactorError::Memory { size: matrix.size };
+        let symbolic = factorize_symbolic_lu(matrix.pattern(), Default::default()).map_err(|_| memory)?;
+        let need = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
+        let buffer = MemBuffer::try_new(need).map_err(|_| memory)?;
+        Ok(Lu { symbolic, numeric: NumericLu::new(), buffer, current: false })
+    }
+
+    fn factor(&mut self, matrix: &Matrix) -> Result<(), FactorError> {
+        let stack = MemStack::new(&mut self.buffer);
+        let done = self.symbolic.factorize_numeric_lu(
+            &mut self.numeric,
+            matrix.view(),
+            Par::Seq,
+            stack,
+            Default::default(),
+        );
+        self.current = done.is_ok();
+        done.map(|_| ()).map_err(|_| FactorError::Singular)
+    }
+
+    fn solve(&mut self, rhs: &mut [f64]) -> Result<(), FactorError> {
+        let size = self.symbolic.nrows();
+        let columns = rhs.len() / size.max(1);
+        if columns == 0 {
+            return Ok(());
         }
+        let need = self.symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq);
+        let mut buffer = MemBuffer::try_new(need).map_err(|_| FactorError::Memory { size })?;
+        let stack = MemStack::new(&mut buffer);
+        LuRef::new_unchecked(&self.symbolic, &self.numeric).solve_in_place_with_conj(
+            Conj::No,
+            MatMut::from_column_major_slice_mut(rhs, size, columns),
+            Par::Seq,
+            stack,
+        );
+        if rhs.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(FactorError::Singular) }
+    }
+}
+
+/// Factors of the symmetric part, and LU once they were not enough.
+pub struct Krylov {
+    part: Matrix,
+    factors: Cholesky,
+    instead: Option<Box<Lu>>,
+    /// Iterations of the last solution.
+    pub iterations: u32,
+}
+
+impl Krylov {
+    fn solve(&mut self, matrix: &Matrix, rhs: &mut [f64]) -> Result<(), FactorError> {
+        for column in rhs.chunks_exact_mut(matrix.size.max(1)) {
+            let factors = &self.factors;
+            let found = krylov::gmres(matrix, |x| factors.solve(x), column)?;
+            self.iterations = found.iterations;
+            if found.converged {
+                column.copy_from_slice(&found.x);
+                continue;
+            }
+            if self.instead.is_none() {
+                self.instead = Some(Box::new(Lu::new(matrix)?));
+            }
+            if let Some(lu) = &mut self.instead {
+                if !lu.current {
+                    lu.factor(matrix)?;
+                }
+                lu.solve(column)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A folder that a run has written, not a hand.
 
 use crate::folders;
+use carom::contact::scene::BodyKind;
 use carom::element::choice::{Kind, maker};
 use carom::look::{PlotOptions, RenderOptions, Select, in_words, plot, render};
 use carom::material::Law;
@@ -25,6 +26,7 @@ fn beam() -> Case {
     let mut builder = Builder::default();
     builder.body(BodySpec {
         name: "beam".into(),
+        kind: BodyKind::Solid,
         mesh: shape::Box::new([4.0, 0.5, 0.5], [24, 3, 3]).build().unwrap(),
         blocks: vec![maker(Kind::new(CellKind::Hex8), &law)],
         section: 1.0,

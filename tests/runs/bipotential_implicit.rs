@@ -8,7 +8,7 @@ use carom::mesh::place::Placement;
 use carom::mesh::shape;
 use carom::method::Method;
 use carom::method::bipotential_implicit::{BipotentialImplicit, Options};
-use carom::method::semi_explicit::{self, Activation, SemiExplicit};
+use carom::method::semi_explicit::{self, SemiExplicit};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
 use carom::model::record::Record;
@@ -26,7 +26,7 @@ fn with_old_forces_and_new_velocities_it_is_the_semi_explicit_scheme() {
     let mut semi = Thrown::new(model, method, down).unwrap();
     semi.run(end, end).unwrap();
     let model = ten_cylinders(0.2).unwrap();
-    let options = Options { theta: 1.0, xi: 0.0, contact, ..Options::default() };
+    let options = Options { theta: 1.0, xi: 0.0, tolerance: 1e-13, ..Options::default() };
     let method = BipotentialImplicit::new(&model, StepRule::Fixed(dt), options).unwrap();
     let mut implicit = Thrown::new(model, method, down).unwrap();
     implicit.run(end, end).unwrap();
@@ -92,11 +92,7 @@ fn press() -> Run<BipotentialImplicit> {
     builder.restrain(top, all, Some(Motion::Velocity { velocity: Vec3::new(0.1, 0.0, -0.5) }));
     builder.contact.law = Law { friction: 0.3, restitution: None };
     let model = builder.build().unwrap();
-    let options = Options {
-        contact: semi_explicit::Options { activation: Activation::Rate, ..Default::default() },
-        ..Options::default()
-    };
-    let method = BipotentialImplicit::new(&model, StepRule::Fixed(2e-3), options).unwrap();
+    let method = BipotentialImplicit::new(&model, StepRule::Fixed(2e-3), Options::default()).unwrap();
     Run::with(model, method, |_, _| Vec3::zeros())
 }
 

@@ -1,5 +1,6 @@
 //! What every file here needs: a body with nothing acting on it, and a run without a deck.
 
+use carom::contact::scene::BodyKind;
 use carom::element::choice::{Kind, maker};
 use carom::material::Law;
 use carom::math::Vec3;
@@ -15,6 +16,7 @@ pub fn body(name: &str, mesh: Mesh, law: &Law, section: f64) -> BodySpec<'static
     let blocks = mesh.cells.iter().map(maker_of).collect();
     BodySpec {
         name: name.into(),
+        kind: BodyKind::of_cells(mesh.dimension()),
         mesh,
         blocks,
         section,

@@ -9,10 +9,9 @@ use carom::mesh::{Mesh, shape};
 use carom::method::Method;
 use carom::method::dcr::{Dcr, Options};
 use carom::method::verlet::StepRule;
+use carom::model::Builder;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
-use carom::model::record::Record;
 use carom::model::restraint::Motion;
-use carom::model::{Builder, Ledger, State};
 
 const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
 /// What the books lack is of second order in the step.
@@ -156,58 +155,4 @@ fn rigid_meshes_and_polylines_stop_bodies() {
     let mut run = Run::with(model, method, |_, _| Vec3::new(0.0, -1.0, 0.0));
     balanced(&mut run, 0.5);
     assert!(momentum(&run).y > 0.0 && run.ledger.penetration_max < 0.02, "{}", run.ledger.penetration_max);
-}
-
-/// Three cubes fall on each other and on the floor with friction, guarded or not.
-fn heap(guard: bool) -> Run<Dcr> {
-    let mut builder = Builder::default();
-    for (i, (x, y, z)) in [(0.0, 0.0, 0.05), (0.4, 0.3, 1.1), (-0.5, 0.4, 2.2)].into_iter().enumerate() {
-        let mut spec = body(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), &rubber(), 1.0);
-        spec.gravity = Vec3::new(0.0, 0.0, -10.0);
-        builder.body(spec);
-    }
-    let floor = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::z() };
-    builder.contact.obstacles.push(Obstacle::new("floor", floor));
-    builder.contact.law = Law { friction: 0.4, restitution: Some(0.5) };
-    let model = builder.build().unwrap();
-    let method = Dcr::new(&model, HALF, Options { guard, ..Options::default() });
-    Run::with(model, method, |b, _| Vec3::new(0.1 * b as f64, 0.0, -1.0))
-}
-
-fn record(run: &Run<Dcr>) -> Record {
-    let mut record = Record::default();
-    run.state.save(&mut record);
-    run.ledger.save(&mut record);
-    run.method.save(&mut record);
-    record
-}
-
-#[test]
-fn threads_looks_and_stops_change_nothing_in_contact() {
-    for guard in [false, true] {
-        let whole = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let mut run = heap(guard);
-                run.until(0.5).unwrap();
-                assert!(run.ledger.collision_kicks > 100 && run.ledger.friction > 0.0);
-                record(&run)
-            })
-        };
-        let one = whole(1);
-        assert_eq!(one, whole(2), "threads, guard {guard}");
-
-        // looked at after every step, and taken up again from a record half way
-        let mut run = heap(guard);
-        while run.state.time < 0.25 {
-            run.until(run.state.time + 1e-9).unwrap();
-        }
-        let kept = record(&run);
-        let mut other = heap(guard);
-        other.state = State::restore(&other.model, &kept).unwrap();
-        other.ledger = Ledger::restore(&kept).unwrap();
-        other.method.restore(&other.model, &kept).unwrap();
-        other.until(0.5).unwrap();
-        assert_eq!(one, record(&other), "stopped, guard {guard}");
-    }
 }

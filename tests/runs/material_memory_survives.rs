@@ -1,6 +1,7 @@
 //! A law that remembers: what it keeps is carried from step to step, saved and taken back bit for bit.
 
 use crate::common::Run;
+use carom::contact::scene::BodyKind;
 use carom::element::Block;
 use carom::element::hex8::Hex8;
 use carom::element::solid::{Solid, SolidOptions};
@@ -58,6 +59,7 @@ fn model() -> Model {
     };
     builder.body(BodySpec {
         name: "bar".into(),
+        kind: BodyKind::of_cells(mesh.dimension()),
         mesh,
         blocks: vec![Box::new(make)],
         section: 1.0,

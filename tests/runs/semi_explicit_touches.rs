@@ -5,18 +5,16 @@ use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, plane_body};
 use carom::contact::search::Pass;
 use carom::material;
-use carom::math::{Mat3, Vec3};
+use carom::math::Vec3;
 use carom::mesh::place::{Pivot, Placement, Rotation};
 use carom::mesh::{Mesh, shape};
 use carom::method::Method;
 use carom::method::semi_explicit::{Activation, Options, SemiExplicit};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
-use carom::model::record::Record;
 use carom::model::restraint::Motion;
-use carom::model::{BodySpec, Builder, Ledger, State};
+use carom::model::{BodySpec, Builder};
 
-const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
 /// What the books lack is of second order in the step.
 const TENTH: StepRule = StepRule::Automatic { safety: 0.1 };
 
@@ -248,99 +246,5 @@ fn an_end_beside_a_body_does_not_silence_edges() {
         let end = nodes.filter(|&k| run.model.reference[k].x > 0.1);
         let lowest = end.map(|k| run.state.x[k].z).fold(f64::INFINITY, f64::min);
         assert!(lowest > 0.09, "{beyond}: the end has come down to {lowest}");
-    }
-}
-
-/// Three cubes fall on each other and on the floor with friction.
-fn heap(activation: Activation) -> Run<SemiExplicit> {
-    let mut builder = Builder::default();
-    for (i, (x, y, z)) in [(0.0, 0.0, 0.05), (0.4, 0.3, 1.1), (-0.5, 0.4, 2.2)].into_iter().enumerate() {
-        let mut spec = body(&i.to_string(), at(brick([1.0; 3], [3; 3]), x, y, z), &rubber(), 1.0);
-        spec.gravity = Vec3::new(0.0, 0.0, -10.0);
-        builder.body(spec);
-    }
-    let floor = ObstacleShape::Plane { point: Vec3::zeros(), normal: Vec3::z() };
-    builder.contact.obstacles.push(Obstacle::new("floor", floor));
-    builder.contact.law = Law { friction: 0.4, restitution: Some(0.5) };
-    let model = builder.build().unwrap();
-    let method = SemiExplicit::new(&model, HALF, Options { activation, ..Options::default() });
-    Run::with(model, method, |b, _| Vec3::new(0.1 * b as f64, 0.0, -1.0))
-}
-
-fn record(run: &Run<SemiExplicit>) -> Record {
-    let mut record = Record::default();
-    run.state.save(&mut record);
-    run.ledger.save(&mut record);
-    run.method.save(&mut record);
-    record
-}
-
-#[test]
-fn threads_looks_and_stops_change_nothing() {
-    for activation in [Activation::Position, Activation::Rate, Activation::Project] {
-        let whole = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let mut run = heap(activation);
-                run.until(0.5).unwrap();
-                assert!(run.ledger.collision_kicks > 100 && run.ledger.friction > 0.0);
-                record(&run)
-            })
-        };
-        let one = whole(1);
-        assert_eq!(one, whole(2), "threads, {activation:?}");
-
-        // looked at after every step, and taken up again from a record half way
-        let mut run = heap(activation);
-        while run.state.time < 0.25 {
-            run.until(run.state.time + 1e-9).unwrap();
-        }
-        let kept = record(&run);
-        let mut other = heap(activation);
-        other.state = State::restore(&other.model, &kept).unwrap();
-        other.ledger = Ledger::restore(&kept).unwrap();
-        other.method.restore(&other.model, &kept).unwrap();
-        other.until(0.5).unwrap();
-        assert_eq!(one, record(&other), "stopped, {activation:?}");
-    }
-}
-
-/// Two bricks meet askew; the whole scene turned by `turn`, moving along with `drift`, or seen in a mirror.
-fn askew(turn: Mat3, drift: Vec3) -> Vec<Vec3> {
-    let mut builder = Builder::default();
-    for (name, size, shift) in
-        [("first", [1.0, 0.8, 0.6], [0.0, 0.0, 0.0]), ("second", [0.7, 0.9, 0.5], [0.3, 0.27, 0.62])]
-    {
-        let mut mesh = at(brick(size, [3, 2, 2]), shift[0], shift[1], shift[2]);
-        mesh.nodes.iter_mut().for_each(|p| *p = turn * *p);
-        if turn.determinant() < 0.0 {
-            mesh.cells[0].nodes.chunks_exact_mut(8).for_each(|c| {
-                c.swap(1, 3);
-                c.swap(5, 7);
-            });
-        }
-        builder.body(body(name, mesh, &rubber(), 1.0));
-    }
-    builder.contact.law = Law { friction: 0.3, restitution: None };
-    let model = builder.build().unwrap();
-    let method = SemiExplicit::new(&model, StepRule::Fixed(5e-4), Options::default());
-    let relative = turn * Vec3::new(0.8, -0.3, -2.0);
-    let mut run = Run::with(model, method, |b, _| drift + b as f64 * relative);
-    run.until(0.1).unwrap();
-    assert!(run.ledger.collision_kicks > 100);
-    run.state.x.iter().map(|x| turn.transpose() * (x - run.state.time * drift)).collect()
-}
-
-#[test]
-fn the_frame_of_reference_does_not_matter() {
-    let plain = askew(Mat3::identity(), Vec3::zeros());
-    let turn = nalgebra::Rotation3::new(Vec3::new(0.4, -1.1, 0.7)).into_inner();
-    let mirror = Mat3::from_diagonal(&Vec3::new(-1.0, 1.0, 1.0));
-    for (turn, drift) in
-        [(Mat3::identity(), Vec3::new(3.0, -7.0, 5.0)), (turn, Vec3::zeros()), (mirror, Vec3::zeros())]
-    {
-        let other = askew(turn, drift);
-        let apart = plain.iter().zip(&other).map(|(p, q)| (p - q).norm()).fold(0.0, f64::max);
-        assert!(apart < 1e-9, "{apart:e} for {turn} {drift}");
     }
 }

@@ -2,8 +2,11 @@
 
 use super::bar2::Bar2;
 use super::hex8::{Hex8, Hex8OnePoint};
-use super::nodal::{Nodal, STABILISATION, softened};
+pub use super::nodal::softened;
+use super::nodal::{Nodal, STABILISATION};
 use super::quad4::Quad4;
+pub use super::shell::Points;
+use super::shell::{Shell, ShellOptions};
 use super::solid::{Solid, SolidOptions};
 use super::tet4::Tet4;
 use super::tri3::Tri3;
@@ -13,39 +16,40 @@ use crate::material::{
     StVenantKirchhoff, Uniaxial,
 };
 use crate::mesh::CellKind;
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::mesh::subdivision::Subdivision;
+use carom_declare::words;
+use std::sync::Arc;
 
-/// Integration points of solids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Integration {
-    /// 2×2×2 points in a hexahedron, one in a tetrahedron.
-    #[default]
-    Full,
-    /// One in a hexahedron, with hourglass control.
-    OnePoint,
-    /// At nodes, with the mean gradient of the cells around, stabilised.
-    Nodal,
+words! {
+    /// Integration points of solids.
+    pub enum Integration {
+        /// 2×2×2 points in a hexahedron, one in a tetrahedron.
+        Full = "full",
+        /// One in a hexahedron, with hourglass control.
+        OnePoint = "one-point",
+        /// At nodes (tet4, hex8), with the mean gradient of the cells around, stabilised; tets do not lock.
+        Nodal = "nodal",
+    }
 }
 
-impl Integration {
-    pub const ALL: [&'static str; 3] = ["full", "one-point", "nodal"];
+words! {
+    /// What triangles and quadrilaterals are.
+    pub enum Sheet {
+        /// Plane cells in the x–y plane.
+        Plane = "plane",
+        /// Thin shells in space, on a smooth surface that the triangles control.
+        Shell = "shell",
+    }
 }
 
-/// What happens across a plane body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Plane {
-    /// It cannot get thicker.
-    #[default]
-    Strain,
-    /// It is free to.
-    Stress,
-}
-
-impl Plane {
-    pub const ALL: [&'static str; 2] = ["strain", "stress"];
+words! {
+    /// What happens across a plane body.
+    pub enum Plane {
+        /// It cannot get thicker.
+        Strain = "strain",
+        /// It is free to.
+        Stress = "stress",
+    }
 }
 
 /// What a block is, beside its law.
@@ -111,7 +115,9 @@ fn soft_bulk(law: &impl Material) -> f64 {
     lambda + 2.0 / 3.0 * mu
 }
 
-fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
+/// The maker of a block of `kind` with any law; `soft` is the same law made softer, which holds the cells of nodal integration
+/// together ([`softened`]).
+pub fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'static>> {
     match (kind.cell, kind.plane, kind.integration) {
         (CellKind::Bar2, _, _) => solid::<Bar2, _>(kind, Uniaxial(law)),
         (CellKind::Tri3, Plane::Strain, _) => solid::<Tri3, _>(kind, law),
@@ -123,6 +129,7 @@ fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlock<'
         (CellKind::Hex8, _, Integration::Nodal) => nodal::<Hex8, _>(law, soft),
         (CellKind::Hex8, _, Integration::Full) => solid::<Hex8, _>(kind, law),
         (CellKind::Hex8, _, Integration::OnePoint) => solid::<Hex8OnePoint, _>(kind, law),
+        (CellKind::Shell3, _, _) => unreachable!("shells are made by `shell_maker`: they need their surface"),
     }
 }
 
@@ -137,5 +144,42 @@ fn solid<E: Element, M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'
     let options = SolidOptions { section: kind.section, hourglass: kind.hourglass };
     Box::new(move |connectivity, reference| {
         Box::new(Solid::<E, M>::new(law.clone(), connectivity, reference, &options)) as Box<dyn Block>
+    })
+}
+
+/// The maker of a block of thin shells on a surface, whose ids count from the body's first node. Unlike [`maker`] it makes one block of
+/// all triangles of a body.
+pub fn shell_maker(law: &Law, options: ShellOptions, surface: Arc<Subdivision>) -> Box<MakeBlock<'static>> {
+    match *law {
+        Law::Linear { young, poisson, density } => {
+            shell(Linear { lame: Lame::from_young(young, poisson), density }, options, surface)
+        }
+        Law::StVenantKirchhoff { young, poisson, density } => {
+            shell(StVenantKirchhoff { lame: Lame::from_young(young, poisson), density }, options, surface)
+        }
+        Law::NeoHookean { young, poisson, density } => {
+            shell(NeoHookean { lame: Lame::from_young(young, poisson), density }, options, surface)
+        }
+        Law::MooneyRivlin { c1, c2, bulk, density } => {
+            shell(MooneyRivlin { c1, c2, bulk, density }, options, surface)
+        }
+        Law::Ogden { ref mu, ref alpha, bulk, density } => {
+            let terms = mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
+            shell(Ogden { terms, bulk, density }, options, surface)
+        }
+        Law::BlatzKo { shear, density } => shell(BlatzKo { shear, density }, options, surface),
+    }
+}
+
+/// The maker of a block of thin shells with any law.
+pub fn shell<M: Material + Clone>(
+    law: M,
+    options: ShellOptions,
+    surface: Arc<Subdivision>,
+) -> Box<MakeBlock<'static>> {
+    Box::new(move |connectivity, reference| {
+        // the surface knows its first triangle by the body's own ids
+        let first = connectivity[0] - surface.elements()[0][0];
+        Box::new(Shell::new(law.clone(), &options, surface.clone(), first, reference)) as Box<dyn Block>
     })
 }

@@ -9,12 +9,14 @@
 //! of motion is `m a = f_ext − f`.
 
 pub mod bar2;
+mod between;
 pub mod choice;
 mod deformed_step;
 pub mod hex8;
 pub mod nodal;
 pub mod patch;
 pub mod quad4;
+pub mod shell;
 pub mod solid;
 pub mod stable_step;
 pub mod tangent;
@@ -27,6 +29,7 @@ use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, Sym};
 use crate::mesh::CellKind;
+use crate::mesh::subdivision::Subdivision;
 use patch::{Patches, Scratch};
 
 /// A block's maker: from global connectivity and all reference positions.
@@ -165,8 +168,25 @@ pub trait Block: Send + Sync {
     /// Smallest det F of the points of one element, for the message about a failure: not a number where the state
     /// has none, infinite for a law of small strains, which does not care.
     fn smallest_det_f(&self, element: usize, positions: Positions) -> f64;
-    /// `∂f/∂x` of one element, row by row, three rows a node; `out` has (3 N)² entries.
-    fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]);
+    /// Nodes (model-wide ids) that the energy of a potential depends on, as many as it takes.
+    fn stencil(&self, potential: usize) -> &[u32];
+    /// `∂f/∂x` of one potential, row by row, three rows a node of its stencil of n nodes; `out` has (3 n)² entries. All
+    /// potentials together make the tangent of the block.
+    fn tangent(&self, potential: usize, positions: Positions, out: &mut [f64]);
+    /// It has forces between two configurations.
+    fn conserves(&self) -> bool {
+        false
+    }
+    /// Forces of one potential on its stencil between two configurations: in balance, without moment about their middle,
+    /// and their work is exactly what the strain energy gains. Asked only of blocks that [`Block::conserves`].
+    fn force_between(&self, _potential: usize, _between: Between, forces: &mut [Vec3]) -> BetweenPass {
+        forces.fill(Vec3::repeat(f64::NAN));
+        BetweenPass { energy: f64::NAN, det_f: f64::NAN }
+    }
+    /// Their derivative to the positions of the end, not symmetric, as [`Block::tangent`].
+    fn tangent_between(&self, _potential: usize, _between: Between, out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
     /// Mass [kg] of each node from this block, added to `out`.
     fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]);
     /// `∫ ρ Nₐ N_b dV` of one element; `out` has N² entries.
@@ -177,12 +197,33 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
+    /// The smooth surface that nodes control, and its first node; none where nodes are points of the body themselves.
+    fn surface(&self) -> Option<(&Subdivision, usize)> {
+        None
+    }
     /// Mass per reference volume [kg/m³].
     fn density(&self) -> f64;
     /// Bytes held.
     fn bytes(&self) -> usize;
     /// Operations of the force kernel per element, counted.
     fn flops(&self) -> u64;
+}
+
+/// Where nodes started, and where they are at the start and at the end of a step.
+#[derive(Clone, Copy)]
+pub struct Between<'a> {
+    pub reference: &'a [Vec3],
+    pub start: &'a [Vec3],
+    pub end: &'a [Vec3],
+}
+
+/// What one potential found between two configurations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BetweenPass {
+    /// Strain energy at the end [J].
+    pub energy: f64,
+    /// Smallest det F at the end; not finite where the state is not.
+    pub det_f: f64,
 }
 
 /// Where nodes started and where they are.

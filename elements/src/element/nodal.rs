@@ -16,16 +16,18 @@
 //! shares of all potentials add up to the mass, so the smallest of their steps is safe for the mesh; `step` finds those of
 //! nodes.
 
+mod laws;
 mod step;
+mod tangent;
 
 use super::patch::{Patches, Record, Scratch};
 use super::solid::{Solid, SolidOptions};
-use super::{Block, Element, Pass, PointState, PointStress, Positions};
+use super::{Between, BetweenPass, Block, Element, Pass, PointState, PointStress, Positions};
 use crate::material::{Lame, Material};
-use crate::math::lane::Lane;
-use crate::math::tensor::{Sym, full, green_strain, small_strain};
+use crate::math::tensor::{full, green_strain, small_strain};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{CellKind, shape_functions};
+use laws::{Rest, Share};
 use std::collections::BTreeMap;
 use step::{deformed_frequency_squared, frequency_squared};
 
@@ -39,45 +41,6 @@ pub fn softened(lame: Lame) -> Lame {
     Lame { lambda: lame.lambda.min(4.0 * lame.mu), mu: lame.mu }
 }
 
-/// A share of a law, with a density of its own.
-#[derive(Clone)]
-pub struct Share<M> {
-    law: M,
-    factor: f64,
-    density: f64,
-}
-
-impl<M: Material> Material for Share<M> {
-    const SMALL_STRAIN: bool = M::SMALL_STRAIN;
-    const LINEAR: bool = M::LINEAR;
-    const STATE: usize = M::STATE;
-    const WIDE: bool = M::WIDE;
-
-    fn density(&self) -> f64 {
-        self.density
-    }
-    fn lame(&self) -> Lame {
-        let lame = self.law.lame();
-        Lame { lambda: self.factor * lame.lambda, mu: self.factor * lame.mu }
-    }
-    #[inline(always)]
-    fn respond<L: Lane>(&self, strain: &Sym<L>, state: &mut [L]) -> (L, Sym<L>) {
-        let (energy, mut s) = self.law.respond(strain, state);
-        for x in &mut s {
-            *x = *x * self.factor;
-        }
-        (energy * self.factor, s)
-    }
-    #[inline(always)]
-    fn tangent<L: Lane>(&self, strain: &Sym<L>, state: &[L]) -> [Sym<L>; 6] {
-        let mut d = self.law.tangent(strain, state);
-        for x in d.iter_mut().flatten() {
-            *x = *x * self.factor;
-        }
-        d
-    }
-}
-
 /// The mean gradient of one node.
 struct Stencil {
     /// V_I [m³]
@@ -88,15 +51,15 @@ struct Stencil {
 
 /// Cells of kind `E` with law `M`, integrated by nodes.
 pub struct Nodal<E, M> {
-    law: M,
-    /// W̃ and α.
-    soft: M,
-    alpha: f64,
+    /// W − α W̃.
+    rest: Rest<M>,
     whole: Solid<E, M>,
     cells: Solid<E, Share<M>>,
     /// Nodes of the block: `members[start[i]..start[i + 1]]` is the stencil of node potential `i`.
     start: Vec<u32>,
     members: Vec<(u32, Vec3, f64)>,
+    /// Nodes of `members`.
+    member_nodes: Vec<u32>,
     volume: Vec<f64>,
     patches: Patches,
     steps: Vec<f64>,
@@ -111,20 +74,19 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
         let mut cells = Solid::new(share, connectivity.clone(), reference, &options);
         let whole = Solid::new(law.clone(), connectivity.clone(), reference, &options);
         let stencils = stencils(E::KIND, &connectivity, reference, law.density());
-        let (hard, part) = (law.lame(), soft.lame());
-        let lame = Lame { lambda: hard.lambda - alpha * part.lambda, mu: hard.mu - alpha * part.mu };
+        let rest = Rest { law, soft, factor: alpha };
+        let lame = rest.lame();
         let mut steps: Vec<f64> =
             stencils.values().map(|s| 2.0 / frequency_squared(s.volume, &s.members, lame).sqrt()).collect();
         cells.first = steps.len();
         steps.extend(cells.stable_steps());
         let mut block = Nodal {
-            law,
-            soft,
-            alpha,
+            rest,
             whole,
             cells,
             start: vec![0],
             members: Vec::new(),
+            member_nodes: Vec::new(),
             volume: Vec::new(),
             patches: Patches::default(),
             steps,
@@ -134,6 +96,7 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
             block.start.push(block.members.len() as u32);
             block.volume.push(stencil.volume);
         }
+        block.member_nodes = block.members.iter().map(|m| m.0).collect();
         let all: Vec<u32> = (0..block.potentials() as u32).collect();
         block.patches = block.patches_of(&all, reference);
         block
@@ -143,7 +106,7 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
         self.volume.len()
     }
 
-    fn stencil(&self, node: usize) -> &[(u32, Vec3, f64)] {
+    fn members_of(&self, node: usize) -> &[(u32, Vec3, f64)] {
         &self.members[self.start[node] as usize..self.start[node + 1] as usize]
     }
 
@@ -159,7 +122,7 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
         let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
         let mut local = patches.local(patch);
         for &i in &patches.elements()[patches.range(patch)] {
-            let stencil = self.stencil(i as usize);
+            let stencil = self.members_of(i as usize);
             let (mine, rest) = local.split_at(stencil.len());
             local = rest;
             let mut h = [[0.0; 3]; 3];
@@ -172,15 +135,10 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
                 }
             }
             let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
-            let (energy, s) = self.law.respond(&strain, &mut []);
-            let (soft, t) = self.soft.respond(&strain, &mut []);
+            let (energy, s) = self.rest.respond(&strain, &mut []);
             let volume = self.volume[i as usize];
-            pass.energy += volume * (energy - self.alpha * soft);
-            let mut stress = s;
-            for k in 0..6 {
-                stress[k] = volume * (s[k] - self.alpha * t[k]);
-            }
-            let stress = full(&stress);
+            pass.energy += volume * energy;
+            let stress = full(&s.map(|s| volume * s));
             let mut p = stress;
             if !M::SMALL_STRAIN {
                 let mut f = h;
@@ -190,8 +148,8 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
                 pass.det_f = pass.det_f.min(crate::math::tensor::det(&f));
                 p = crate::math::tensor::mul(&f, &stress);
                 if measure_step {
-                    let (hard, soft) = (self.law.tangent(&strain, &[]), self.soft.tangent(&strain, &[]));
-                    let tangent = |a: usize, b: usize| volume * (hard[a][b] - self.alpha * soft[a][b]);
+                    let d = self.rest.tangent(&strain, &[]);
+                    let tangent = |a: usize, b: usize| volume * d[a][b];
                     let squared = deformed_frequency_squared(stencil, &f, &stress, tangent);
                     pass.step = pass.step.min(2.0 / squared.sqrt());
                 }
@@ -309,8 +267,8 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     fn patches_of(&self, potentials: &[u32], reference: &[Vec3]) -> Patches {
         let nodes = self.nodes() as u32;
         let split = potentials.partition_point(|&p| p < nodes);
-        let stencil = |i: u32| self.stencil(i as usize).iter().map(|m| m.0);
-        let mut patches = Patches::of_stencils(&potentials[..split], stencil, reference);
+        let stencil = |i: u32| self.members_of(i as usize).iter().map(|m| (m.0, 0));
+        let mut patches = Patches::of_stencils(&potentials[..split], stencil, |_| 0, reference);
         let cells: Vec<u32> = potentials[split..].iter().map(|p| p - nodes).collect();
         patches.append(&self.cells.patches_of(&cells, reference), nodes);
         patches
@@ -319,7 +277,7 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     fn mass_shares(&self, potential: usize, reference: &[Vec3], visit: &mut dyn FnMut(u32, f64)) {
         match potential.checked_sub(self.nodes()) {
             Some(cell) => self.cells.mass_shares(cell, reference, visit),
-            None => self.stencil(potential).iter().for_each(|&(n, _, m)| visit(n, m)),
+            None => self.members_of(potential).iter().for_each(|&(n, _, m)| visit(n, m)),
         }
     }
 
@@ -354,9 +312,32 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     fn smallest_det_f(&self, element: usize, positions: Positions) -> f64 {
         self.whole.smallest_det_f(element, positions)
     }
-    /// That of the cell on its own with the whole law.
-    fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]) {
-        self.whole.tangent(element, positions, out);
+    fn stencil(&self, potential: usize) -> &[u32] {
+        match potential.checked_sub(self.nodes()) {
+            Some(cell) => self.cells.stencil(cell),
+            None => &self.member_nodes[self.start[potential] as usize..self.start[potential + 1] as usize],
+        }
+    }
+    fn tangent(&self, potential: usize, positions: Positions, out: &mut [f64]) {
+        match potential.checked_sub(self.nodes()) {
+            Some(cell) => self.cells.tangent(cell, positions, out),
+            None => self.node_tangent(potential, positions, out),
+        }
+    }
+    fn conserves(&self) -> bool {
+        true
+    }
+    fn force_between(&self, potential: usize, between: Between, forces: &mut [Vec3]) -> BetweenPass {
+        match potential.checked_sub(self.nodes()) {
+            Some(cell) => self.cells.force_between(cell, between, forces),
+            None => self.node_force_between(potential, between, forces),
+        }
+    }
+    fn tangent_between(&self, potential: usize, between: Between, out: &mut [f64]) {
+        match potential.checked_sub(self.nodes()) {
+            Some(cell) => self.cells.tangent_between(cell, between, out),
+            None => self.node_tangent_between(potential, between, out),
+        }
     }
     fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {
         self.whole.add_lumped_mass(reference, out);
@@ -376,10 +357,10 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
         self.whole.stress(element, positions, visit);
     }
     fn density(&self) -> f64 {
-        self.law.density()
+        self.rest.density()
     }
     fn bytes(&self) -> usize {
-        self.whole.bytes() + self.cells.bytes() + self.members.len() * 40 + self.patches.bytes()
+        self.whole.bytes() + self.cells.bytes() + self.members.len() * 44 + self.patches.bytes()
     }
     fn flops(&self) -> u64 {
         self.cells.flops()

@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Elements per patch: nodes and forces of 256 hexes stay in the first-level cache.
 const ELEMENTS: usize = 256;
 
+/// Bits of a local number that say more than which node it is.
+pub(super) const TAG_BITS: u32 = 3;
+
 /// The grouping of one block.
 #[derive(Clone, Debug, Default)]
 pub struct Patches {
@@ -72,25 +75,44 @@ impl Patches {
     }
 
     /// Groups potentials whose stencils differ in length; local numbers stand one stencil after the other, not padded.
-    pub fn of_stencils<I: Iterator<Item = u32>>(
+    /// Those of one `class` stand together in a patch. A tag of up to [`TAG_BITS`] goes with each node into the local number.
+    pub fn of_stencils<I: Iterator<Item = (u32, u8)>>(
         ids: &[u32],
         stencil: impl Fn(u32) -> I,
+        class: impl Fn(u32) -> u32,
         reference: &[Vec3],
     ) -> Self {
         let mut patches = Patches { per_element: 1, starts: vec![[0; 3]], ..Default::default() };
-        patches.elements = morton_order(ids, |i| {
+        let ordered = morton_order(ids, |i| {
             let (sum, count) =
-                stencil(i).fold((Vec3::zeros(), 0.0), |(s, c), n| (s + reference[n as usize], c + 1.0));
+                stencil(i).fold((Vec3::zeros(), 0.0), |(s, c), (n, _)| (s + reference[n as usize], c + 1.0));
             sum / count
         });
-        for chunk in patches.elements.chunks(ELEMENTS) {
-            let mut nodes: Vec<u32> = chunk.iter().flat_map(|&i| stencil(i)).collect();
+        let mut rest = &ordered[..];
+        while !rest.is_empty() {
+            // as many as local numbers can count, whatever the stencils
+            let mut room = 1usize << (16 - TAG_BITS);
+            let fits = |&&i: &&u32| {
+                let length = stencil(i).count();
+                let fits = length <= room;
+                room = room.saturating_sub(length);
+                fits
+            };
+            let count = rest.iter().take(ELEMENTS).take_while(fits).count().max(1);
+            let (chunk, others) = rest.split_at(count);
+            rest = others;
+            let mut chunk = chunk.to_vec();
+            chunk.sort_by_key(|&i| class(i));
+            let mut nodes: Vec<u32> = chunk.iter().flat_map(|&i| stencil(i)).map(|(n, _)| n).collect();
             nodes.sort_unstable();
             nodes.dedup();
-            let local = |n: u32| nodes.partition_point(|&m| m < n) as u16;
+            let local = |(n, tag): (u32, u8)| {
+                nodes.partition_point(|&m| m < n) as u16 | (tag as u16) << (16 - TAG_BITS)
+            };
             patches.local.extend(chunk.iter().flat_map(|&i| stencil(i)).map(local));
             patches.nodes.extend(&nodes);
-            let elements = patches.starts.last().map_or(0, |s| s[0]) + chunk.len() as u32;
+            patches.elements.extend(&chunk);
+            let elements = patches.elements.len() as u32;
             patches.starts.push([elements, patches.local.len() as u32, patches.nodes.len() as u32]);
         }
         patches
@@ -174,6 +196,8 @@ fn morton_order(ids: &[u32], point: impl Fn(u32) -> Vec3) -> Vec<u32> {
 pub struct Scratch {
     /// Reference position and displacement of the local nodes, one cache line each: X Y Z · u v w ·
     pub(super) nodes: Vec<Record>,
+    /// Numbers of a batch, lane by lane.
+    pub(super) columns: Vec<[f64; MAX_WIDTH]>,
 }
 
 /// One node's data, together.
@@ -184,7 +208,7 @@ pub(super) struct Record(pub [f64; 8]);
 impl Scratch {
     /// Room for any patch.
     pub fn new() -> Self {
-        Scratch { nodes: Vec::with_capacity(ELEMENTS * MAX_WIDTH) }
+        Scratch { nodes: Vec::with_capacity(ELEMENTS * MAX_WIDTH), columns: Vec::new() }
     }
 }
 

@@ -7,7 +7,9 @@
 use super::deformed_step::StepPass;
 use super::patch::{Patches, Record, Scratch};
 use super::stable_step::{self, AtRest, Steps};
-use super::{Block, Element, Pass, PointState, PointStress, Positions, tangent};
+use super::{
+    Between, BetweenPass, Block, Element, Pass, PointState, PointStress, Positions, between, tangent,
+};
 use crate::material::{Material, von_mises};
 use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch, dispatch_rarely};
 use crate::math::tensor::{
@@ -114,6 +116,20 @@ impl<E: Element, M: Material> Solid<E, M> {
             *row = field(n as usize).into();
         }
         out
+    }
+
+    /// Reference positions and displacements at both ends of a step.
+    fn gather_between(&self, element: usize, between: Between) -> (E::Nodal<f64>, [E::Nodal<f64>; 2]) {
+        let of = |x: &[Vec3]| self.gather_one(element, |n| x[n] - between.reference[n]);
+        (self.gather_one(element, |n| between.reference[n]), [of(between.start), of(between.end)])
+    }
+
+    fn write_tangent(&self, k: &[[f64; tangent::SIZE]; tangent::SIZE], out: &mut [f64]) {
+        for (to, from) in out.chunks_exact_mut(3 * E::KIND.nodes()).zip(k) {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = from * self.section;
+            }
+        }
     }
 
     /// Strain, deformation gradient and volume at one point, for those who need one element at a time.
@@ -378,16 +394,36 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         smallest
     }
 
+    fn stencil(&self, potential: usize) -> &[u32] {
+        self.nodes(potential)
+    }
+
     fn tangent(&self, element: usize, positions: Positions, out: &mut [f64]) {
         let reference = self.gather_one(element, |n| positions.reference[n]);
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
-        let size = 3 * E::KIND.nodes();
         let k = tangent::of_element::<E, M>(&self.law, self.hourglass, &reference, &u);
-        for (to, from) in out.chunks_exact_mut(size).zip(&k) {
-            for (to, from) in to.iter_mut().zip(from) {
-                *to = from * self.section;
-            }
+        self.write_tangent(&k, out);
+    }
+
+    /// A law that keeps numbers has no energy that depends on the two ends alone.
+    fn conserves(&self) -> bool {
+        M::STATE == 0
+    }
+
+    fn force_between(&self, element: usize, between: Between, forces: &mut [Vec3]) -> BetweenPass {
+        let (reference, u) = self.gather_between(element, between);
+        let (mut pass, force) = between::force_of_element::<E, M>(&self.law, self.hourglass, &reference, &u);
+        pass.energy *= self.section;
+        for (to, from) in forces.iter_mut().zip(force.as_ref()) {
+            *to = self.section * Vec3::from(*from);
         }
+        pass
+    }
+
+    fn tangent_between(&self, element: usize, between: Between, out: &mut [f64]) {
+        let (reference, u) = self.gather_between(element, between);
+        let k = between::tangent_of_element::<E, M>(&self.law, self.hourglass, &reference, &u);
+        self.write_tangent(&k, out);
     }
 
     fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {

@@ -7,11 +7,12 @@
 //! Assembly is written on lanes because the stable steps of a whole block need one tangent per element.
 
 use super::Element;
+use super::between::{pushed, small_moduli};
 use super::solid::MAX_STATE;
 use crate::material::Material;
 use crate::math::lane::Lane;
 use crate::math::tensor::{
-    AT, Matrix, cofactor, dot, full, green_strain, mul_transposed, plus_identity, scale, small_strain,
+    Matrix, cofactor, dot, green_strain, mul_transposed, plus_identity, scale, small_strain,
 };
 
 /// Largest number of unknowns of an element.
@@ -134,38 +135,14 @@ pub(super) fn add_hourglass<E: Element, L: Lane>(
 }
 
 /// `A[iJ][kL]` at one point.
-fn moduli<M: Material>(law: &M, h: &Matrix<f64>) -> [[f64; 9]; 9] {
-    let zero = 0.0;
+pub(super) fn moduli<M: Material>(law: &M, h: &Matrix<f64>) -> [[f64; 9]; 9] {
     let strain = if M::SMALL_STRAIN { small_strain(h) } else { green_strain(h) };
-    let mut state = [zero; MAX_STATE];
+    let mut state = [0.0; MAX_STATE];
     let d = law.tangent(&strain, &state[..M::STATE]);
-    let mut out = [[zero; 9]; 9];
     if M::SMALL_STRAIN {
-        for (ij, row) in out.iter_mut().enumerate() {
-            for (kl, x) in row.iter_mut().enumerate() {
-                *x = d[AT[ij / 3][ij % 3]][AT[kl / 3][kl % 3]];
-            }
-        }
-        return out;
+        return small_moduli(&d);
     }
-    let s = full(&law.respond(&strain, &mut state[..M::STATE]).1);
+    let s = law.respond(&strain, &mut state[..M::STATE]).1;
     let f = plus_identity(h);
-    // first F on the left index, then on the right
-    let mut half = [[zero; 9]; 9];
-    for (ij, row) in half.iter_mut().enumerate() {
-        for (nl, x) in row.iter_mut().enumerate() {
-            let (i, j, nl) = (ij / 3, ij % 3, AT[nl / 3][nl % 3]);
-            *x = dot(f[i], [d[AT[0][j]][nl], d[AT[1][j]][nl], d[AT[2][j]][nl]]);
-        }
-    }
-    for (ij, row) in out.iter_mut().enumerate() {
-        for (kl, x) in row.iter_mut().enumerate() {
-            let (k, l) = (kl / 3, kl % 3);
-            *x = dot(f[k], [half[ij][l], half[ij][3 + l], half[ij][6 + l]]);
-            if ij / 3 == k {
-                *x += s[ij % 3][l];
-            }
-        }
-    }
-    out
+    pushed(&d, &f, &f, &s, 1.0)
 }

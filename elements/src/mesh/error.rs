@@ -41,6 +41,21 @@ pub enum MeshError {
     #[error("{0}")]
     Unfit(Problems),
 
+    /// Triangles that are no surface of a shell.
+    #[error("{0}")]
+    Surface(super::subdivision::SurfaceProblem),
+
+    #[error(
+        "a shell is made of triangles in space, and this mesh has {kind} cells; give it the surface only"
+    )]
+    NoSheet { kind: &'static str },
+
+    #[error(
+        "no control points were found whose surface goes through the nodes (it misses them by {error:.1e} of the size); \
+         refine where triangles are badly shaped, or fit = false"
+    )]
+    NoFit { error: f64 },
+
     /// A mesh file that cannot be opened.
     #[error("mesh file {} cannot be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: std::io::Error },
@@ -48,6 +63,10 @@ pub enum MeshError {
     /// A mistake in a Gmsh file, at its place.
     #[error("{place}: {problem}")]
     Gmsh { place: Place, problem: String },
+
+    /// A mistake in a file of triangles, at its place.
+    #[error("{place}: {problem}")]
+    Triangles { place: Place, problem: String },
 
     /// Well-formed, but with cells that cannot be used.
     #[error("the file holds {}; {help}", counted(cells))]

@@ -13,6 +13,7 @@
 //! | quad4 | (−1,−1) (1,−1) (1,1) (−1,1) |
 //! | tet4  | (0,0,0) (1,0,0) (0,1,0) (0,0,1) |
 //! | hex8  | (−1,−1,−1) (1,−1,−1) (1,1,−1) (−1,1,−1), then the same with ζ = 1 |
+//! | shell3| (0,0) (1,0) (0,1), a triangle in space whose one side is itself |
 
 pub mod check;
 pub mod error;
@@ -20,7 +21,9 @@ pub mod gmsh;
 pub mod place;
 pub mod shape;
 pub mod shape_functions;
+pub mod subdivision;
 pub mod surface;
+pub mod triangles;
 
 mod convert;
 mod measure;
@@ -38,6 +41,8 @@ pub enum CellKind {
     Quad4,
     Tet4,
     Hex8,
+    /// A thin shell: it lives in space, and its side is the triangle itself.
+    Shell3,
 }
 
 impl CellKind {
@@ -45,18 +50,18 @@ impl CellKind {
     pub const fn nodes(self) -> usize {
         match self {
             CellKind::Bar2 => 2,
-            CellKind::Tri3 => 3,
+            CellKind::Tri3 | CellKind::Shell3 => 3,
             CellKind::Quad4 | CellKind::Tet4 => 4,
             CellKind::Hex8 => 8,
         }
     }
 
-    /// Dimension of the cell: 1, 2 or 3.
+    /// Dimension of the space the cell moves in: 1, 2 or 3.
     pub const fn dimension(self) -> usize {
         match self {
             CellKind::Bar2 => 1,
             CellKind::Tri3 | CellKind::Quad4 => 2,
-            CellKind::Tet4 | CellKind::Hex8 => 3,
+            CellKind::Tet4 | CellKind::Hex8 | CellKind::Shell3 => 3,
         }
     }
 
@@ -67,6 +72,7 @@ impl CellKind {
         match self {
             CellKind::Bar2 => &[&[0], &[1]],
             CellKind::Tri3 => &[&[0, 1], &[1, 2], &[2, 0]],
+            CellKind::Shell3 => &[&[0, 1, 2]],
             CellKind::Quad4 => &[&[0, 1], &[1, 2], &[2, 3], &[3, 0]],
             CellKind::Tet4 => &[&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]],
             CellKind::Hex8 => {
@@ -83,6 +89,7 @@ impl CellKind {
             CellKind::Quad4 => "quad4",
             CellKind::Tet4 => "tet4",
             CellKind::Hex8 => "hex8",
+            CellKind::Shell3 => "shell3",
         }
     }
 }

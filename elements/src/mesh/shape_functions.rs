@@ -32,7 +32,7 @@ pub fn corner(kind: CellKind, a: usize) -> Vec3 {
         CellKind::Bar2 => Vec3::new(CORNERS[a][0], 0.0, 0.0),
         CellKind::Quad4 => Vec3::new(CORNERS[a][0], CORNERS[a][1], 0.0),
         CellKind::Hex8 => Vec3::from(CORNERS[a]),
-        CellKind::Tri3 | CellKind::Tet4 => {
+        CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3 => {
             let mut xi = Vec3::zeros();
             if a > 0 {
                 xi[a - 1] = 1.0;
@@ -50,7 +50,7 @@ pub fn values(kind: CellKind, xi: Vec3) -> [f64; 8] {
             n[0] = 0.5 * (1.0 - xi.x);
             n[1] = 0.5 * (1.0 + xi.x);
         }
-        CellKind::Tri3 => n[..3].copy_from_slice(&[1.0 - xi.x - xi.y, xi.x, xi.y]),
+        CellKind::Tri3 | CellKind::Shell3 => n[..3].copy_from_slice(&[1.0 - xi.x - xi.y, xi.x, xi.y]),
         CellKind::Tet4 => n[..4].copy_from_slice(&[1.0 - xi.x - xi.y - xi.z, xi.x, xi.y, xi.z]),
         CellKind::Quad4 => {
             for (n, c) in n.iter_mut().zip(&CORNERS[..4]) {
@@ -74,8 +74,8 @@ pub fn gradients(kind: CellKind, xi: Vec3) -> [Vec3; 8] {
             g[0].x = -0.5;
             g[1].x = 0.5;
         }
-        CellKind::Tri3 | CellKind::Tet4 => {
-            for i in 0..kind.dimension() {
+        CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3 => {
+            for i in 0..kind.nodes() - 1 {
                 g[0][i] = -1.0;
                 g[i + 1][i] = 1.0;
             }
@@ -104,6 +104,9 @@ pub fn position(kind: CellKind, x: &[Vec3], xi: Vec3) -> Vec3 {
 /// `J = ∂x/∂ξ` at `xi`, completed to 3×3 for bars and plane cells (see the module header).
 pub fn jacobian(kind: CellKind, x: &[Vec3], xi: Vec3) -> Mat3 {
     let mut j: Mat3 = gradients(kind, xi).iter().zip(x).map(|(g, x)| x * g.transpose()).sum();
+    if kind == CellKind::Shell3 {
+        j.set_column(2, &unit_normal(x));
+    }
     for missing in kind.dimension()..3 {
         j.fill_row(missing, 0.0);
         j.fill_column(missing, 0.0);
@@ -112,9 +115,15 @@ pub fn jacobian(kind: CellKind, x: &[Vec3], xi: Vec3) -> Mat3 {
     j
 }
 
+/// Of a triangle; zero where it has no area.
+fn unit_normal(x: &[Vec3]) -> Vec3 {
+    let normal = (x[1] - x[0]).cross(&(x[2] - x[0]));
+    normal / normal.norm().max(f64::MIN_POSITIVE)
+}
+
 /// J at corner `a`, from the edges that meet there: what [`jacobian`] gives at [`corner`], much cheaper.
 pub fn corner_jacobian(kind: CellKind, x: &[Vec3], a: usize) -> Mat3 {
-    if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4) {
+    if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3) {
         return jacobian(kind, x, Vec3::zeros());
     }
     let mut j = Mat3::identity();
@@ -138,7 +147,7 @@ pub fn measure(kind: CellKind, x: &[Vec3]) -> f64 {
     let det = |xi| jacobian(kind, x, xi).determinant();
     match kind {
         CellKind::Bar2 => 2.0 * det(Vec3::zeros()),
-        CellKind::Tri3 => det(Vec3::zeros()) / 2.0,
+        CellKind::Tri3 | CellKind::Shell3 => det(Vec3::zeros()) / 2.0,
         CellKind::Tet4 => det(Vec3::zeros()) / 6.0,
         CellKind::Quad4 => 4.0 * det(Vec3::zeros()),
         CellKind::Hex8 => CORNERS.iter().map(|&c| det(Vec3::from(c) / f64::sqrt(3.0))).sum(),
@@ -169,7 +178,7 @@ pub fn inverse(kind: CellKind, x: &[Vec3], p: Vec3) -> Option<Vec3> {
         }
         miss
     };
-    if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4) {
+    if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3) {
         return solve(map.columns(Vec3::zeros()), &miss(Vec3::zeros()));
     }
     let mut xi = Vec3::zeros();
@@ -208,9 +217,12 @@ impl Polynomial {
     fn of(kind: CellKind, x: &[Vec3]) -> Polynomial {
         let mut c = [Vec3::zeros(); 8];
         match kind {
-            CellKind::Tri3 | CellKind::Tet4 => {
+            CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3 => {
                 c[0] = x[0];
                 (1..kind.nodes()).for_each(|k| c[k] = x[k] - x[0]);
+                if kind == CellKind::Shell3 {
+                    c[3] = unit_normal(x);
+                }
             }
             _ => {
                 for (x, k) in x.iter().zip(&CORNERS) {
@@ -266,6 +278,8 @@ fn solve(j: [Vec3; 3], b: &Vec3) -> Option<Vec3> {
 pub fn contains(kind: CellKind, xi: Vec3, slack: f64) -> bool {
     let used = &xi.as_slice()[..kind.dimension()];
     match kind {
+        // on the triangle, not above or below it
+        CellKind::Shell3 => contains(CellKind::Tri3, xi, slack) && xi.z.abs() <= slack,
         CellKind::Tri3 | CellKind::Tet4 => {
             used.iter().all(|&c| c >= -slack) && used.iter().sum::<f64>() <= 1.0 + slack
         }

@@ -1,33 +1,42 @@
 //! Whole time steps without contact: forces, sums, update.
 //!
-//! A free cube of n³ hexahedra, or of tetrahedra in about the same number, turns and breathes; the figure is that of
+//! A free cube of n³ hexahedra, or of tetrahedra in about the same number, or a tube of shells, turns and breathes; the figure is that of
 //! its fastest step, so that whatever else the machine does is left out. The step is fixed: what it costs an automatic
 //! one to follow the deformation is not in the figure.
 
 use super::Measurement;
-use crate::element::choice::{Kind, maker};
+use crate::contact::scene::BodyKind;
+use crate::element::MakeBlock;
+use crate::element::choice::{Kind, Points, maker, shell_maker};
+use crate::element::shell::ShellOptions;
 use crate::material::{Lame, Law};
 use crate::math::Vec3;
-use crate::mesh::{CellKind, Mesh, shape};
+use crate::mesh::{CellKind, Mesh, shape, subdivision};
 use crate::method::Method;
 use crate::method::verlet::{StepRule, Verlet};
 use crate::model::{BodySpec, Builder, Ledger, Model, Table};
 use crate::run::pool;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 const LAWS: [&str; 6] =
     ["linear", "st-venant-kirchhoff", "neo-hookean", "mooney-rivlin", "blatz-ko", "ogden"];
-/// Name and cells along an edge, of hexahedra and of cells cut into six tetrahedra.
-const SIZES: [(&str, u32, u32); 4] = [("1k", 10, 6), ("8k", 20, 11), ("64k", 40, 22), ("512k", 80, 44)];
+/// Name and cells along an edge, of hexahedra and of cells cut into six tetrahedra; around and along a tube of shells.
+const SIZES: [(&str, u32, u32, [u32; 2]); 4] = [
+    ("1k", 10, 6, [32, 16]),
+    ("8k", 20, 11, [64, 64]),
+    ("64k", 40, 22, [256, 128]),
+    ("512k", 80, 44, [512, 512]),
+];
 /// How long each figure is measured [s].
 const MEASURE: f64 = 0.5;
 
 /// Names of all cases: `hex8/64k/st-venant-kirchhoff`.
 pub fn cases() -> Vec<String> {
     let mut all = Vec::new();
-    for element in ["hex8", "tet4"] {
-        for (size, _, _) in SIZES {
+    for element in ["hex8", "tet4", "shell3"] {
+        for (size, ..) in SIZES {
             all.extend(LAWS.iter().map(|law| format!("{element}/{size}/{law}")));
         }
     }
@@ -37,7 +46,18 @@ pub fn cases() -> Vec<String> {
 /// Measures one case; None if there is no such case. `peak` is the machine's for one core.
 pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
     let [element, size, law] = case.split('/').collect::<Vec<_>>().try_into().ok()?;
-    let (_, hexes, tets) = *SIZES.iter().find(|s| s.0 == size)?;
+    let (_, hexes, tets, [around, along]) = *SIZES.iter().find(|s| s.0 == size)?;
+    let pool = pool(threads).ok()?;
+    if element == "shell3" {
+        let tube = shape::Tube { radius: 0.5, length: 1.0, around, along }.build().ok()?;
+        let (mesh, surface) = subdivision::shell(&tube, 0, true).ok()?;
+        let options = ShellOptions { thickness: 0.1 / along as f64, points: Points::One };
+        let law = law_named(law)?;
+        return pool.install(|| {
+            let make = shell_maker(&law, options, Arc::new(surface));
+            Some(measure_model(case, &model(mesh, make)?, threads, peak))
+        });
+    }
     let kind = match element {
         "hex8" => CellKind::Hex8,
         "tet4" => CellKind::Tet4,
@@ -45,19 +65,17 @@ pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
     };
     let cells = if kind == CellKind::Hex8 { hexes } else { tets };
     let mesh = shape::Box { cell: kind, ..shape::Box::new([1.0; 3], [cells; 3]) }.build().ok()?;
-    let pool = pool(threads).ok()?;
-    pool.install(|| {
-        let model = model(mesh, kind, law)?;
-        Some(measure_model(case, &model, threads, peak))
-    })
+    let law = law_named(law)?;
+    pool.install(|| Some(measure_model(case, &model(mesh, maker(Kind::new(kind), &law))?, threads, peak)))
 }
 
-fn model(mesh: Mesh, kind: CellKind, law: &str) -> Option<Model> {
+fn model(mesh: Mesh, make: Box<MakeBlock<'static>>) -> Option<Model> {
     let mut builder = Builder::default();
     builder.body(BodySpec {
         name: "cube".into(),
+        kind: BodyKind::of_cells(mesh.dimension()),
         mesh,
-        blocks: vec![maker(Kind::new(kind), &law_named(law)?)],
+        blocks: vec![make],
         section: 1.0,
         gravity: Vec3::zeros(),
         gravity_table: Table::default(),

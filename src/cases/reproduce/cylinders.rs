@@ -59,9 +59,15 @@ struct Throw {
 }
 
 impl Throw {
-    const SEMI: Throw =
-        Throw { method: "semi-explicit", size: "1e-5", end: 0.07, friction: "0.2", switches: "" };
-    const IMPLICIT: Throw = Throw { method: "bipotential-implicit", size: "5e-5", ..Throw::SEMI };
+    const SEMI: Throw = Throw {
+        method: "semi-explicit",
+        size: "1e-5",
+        end: 0.07,
+        friction: "0.2",
+        switches: "pass = \"single\"",
+    };
+    const IMPLICIT: Throw =
+        Throw { method: "bipotential-implicit", size: "5e-5", switches: "", ..Throw::SEMI };
 
     fn deck(&self) -> String {
         let Throw { method, size, end, friction, switches } = self;
@@ -129,7 +135,7 @@ pub(super) const TEN_CYLINDERS: Published = Published {
             Throw { size, ..Throw::SEMI }.part("semi-explicit"),
             Throw { end, ..implicit }.part("implicit"),
             Throw { end, switches: "pass = \"double\"", ..Throw::SEMI }.part("double"),
-            Throw { end, switches: "activation = \"rate\"", ..Throw::SEMI }.part("rate"),
+            Throw { end, switches: "pass = \"single\"\nactivation = \"rate\"", ..Throw::SEMI }.part("rate"),
             Throw { end: 0.02, friction: "0", switches: "pass = \"double\"", ..Throw::SEMI }
                 .part("smooth-double"),
             Throw { end: 0.005, friction: "0", ..Throw::SEMI }.part("smooth"),

@@ -127,7 +127,7 @@ impl Ask<'_> {
     fn record(&self, hit: &Hit) -> Touch<VertexFace> {
         let (scene, x) = (self.normals.scene, self.normals.x);
         let facet = &scene.facets[hit.face as usize];
-        let shell = scene.bodies[facet.body as usize].attributes.two_sided;
+        let shell = scene.bodies[facet.body as usize].attributes.two_sided();
         let d = x[hit.node as usize] - hit.point;
         let distance = d.norm();
         let outward = match hit.feature {

@@ -194,7 +194,7 @@ impl AskEdges<'_> {
     #[inline(always)]
     fn is_plain(&self, edge: &Edge) -> bool {
         let body = &self.normals.scene.bodies[edge.body as usize];
-        body.triangles && !body.attributes.two_sided
+        body.triangles && !body.attributes.two_sided()
     }
 
     #[inline(always)]
@@ -247,7 +247,7 @@ impl AskEdges<'_> {
         let along = |x: &[Vec3], e: &Edge| x[e.nodes[1] as usize] - x[e.nodes[0] as usize];
         let direction = unit(along(x, first).cross(&along(x, second)));
         let gap = near.p - near.q;
-        let shell = |body: u32| scene.bodies[body as usize].attributes.two_sided;
+        let shell = |body: u32| scene.bodies[body as usize].attributes.two_sided();
         let two_sided = shell(first.body) || shell(second.body);
         let outward = if two_sided {
             // No inside: the first edge stays on the side of the second where it was.

@@ -30,7 +30,7 @@ use crate::contact::scene::Scene;
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::mesh::CellKind;
-use crate::method::response;
+use crate::method::response::{self, Terms};
 use crate::model::Model;
 use crate::model::record::{Record, RecordError};
 use rayon::prelude::*;
@@ -43,6 +43,18 @@ const CELL: f64 = 0.8;
 const MARGIN: f64 = 0.3;
 /// Boxes hold as long as nobody is faster than this times the largest speed when they were made.
 const FASTER: f64 = 1.5;
+/// Who overlaps by more than it has come since its last look, and goes deeper still, parts at least so fast that this share of
+/// what is more is gone at the next one, as far as that is no more than the second share of the node's own size. Bodies at
+/// rest are held by many small impacts that are answered one after the other, and without it they sink into each other. Where
+/// e < 1 an impact may become elastic on the same terms. A first impact has no such overlap and is left alone, and so is who
+/// does not move but for round-off: less than the third share of its size between two looks.
+const LIFT: f64 = 0.2;
+const HIGHEST: f64 = 1e-3;
+const STILL: f64 = 1e-12;
+/// Depths that differ by less than this share of the size of targets are equal.
+const SAME_DEPTH: f64 = 1e-6;
+/// Who moves further between two looks than this share of what the other is thick may not be found inside of it.
+const FAR: f64 = 0.5;
 /// Nodes that one task looks for.
 const CHUNK: usize = 256;
 
@@ -51,7 +63,8 @@ const CHUNK: usize = 256;
 struct Hit {
     contactor: u32,
     target: u32,
-    inside: Inside,
+    /// None if it has passed right through.
+    inside: Option<Inside>,
 }
 
 /// What happens in one window.
@@ -96,10 +109,14 @@ pub struct Collisions {
     neighbours: Vec<Vec<u32>>,
     /// Of each task.
     hits: Vec<Vec<Hit>>,
+    /// Of all hits of a look, the first to be answered first: depth, task and place in it.
+    order: Vec<(i64, u32, u32)>,
     pub obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
     pub books: Books,
     pub window: Window,
+    /// Bodies of which one has passed through the other.
+    pub passed: Option<[u32; 2]>,
 }
 
 impl Collisions {
@@ -136,10 +153,12 @@ impl Collisions {
             extents: vec![Aabb::EMPTY; model.bodies.len()],
             neighbours: vec![Vec::with_capacity(8); model.bodies.len()],
             hits: vec![Vec::with_capacity(CHUNK)],
+            order: Vec::with_capacity(CHUNK),
             obstacles: Obstacles::new(model, &scene, size),
             pairs: Vec::with_capacity(16),
             books: Books::new(model.reference.len()),
             window: Window::default(),
+            passed: None,
             targets,
             scene,
         }
@@ -281,21 +300,30 @@ impl Collisions {
         let before = hands.state.v[self.contactors[first].node as usize].norm_squared();
         let mut hits = std::mem::take(&mut self.hits);
         let tasks = self.find_hits(ring, &mut hits, hands.model, &hands.motion());
-        let mut rest = hits[..tasks].iter().flatten().peekable();
+        let mut order = std::mem::take(&mut self.order);
+        self.put_in_order(&hits[..tasks], &mut order);
         for a in 0..self.near.active(&self.rings[ring]).len() {
-            let i = self.near.active(&self.rings[ring])[a];
-            let mut known = (NOTHING, 0);
-            while let Some(hit) = rest.next_if(|hit| hit.contactor == i) {
-                if let Some(side) = self.answer(hit, hands) {
-                    known = (hit.target, side);
-                }
-            }
-            self.contactors[i as usize].known = known;
-            if !self.obstacles.is_empty() {
-                self.try_obstacles(i as usize, hands);
+            let i = self.near.active(&self.rings[ring])[a] as usize;
+            self.contactors[i].known = (NOTHING, 0);
+        }
+        for &(_, task, at) in &order {
+            let hit = &hits[task as usize][at as usize];
+            if let Some(side) = self.answer(hit, hands) {
+                self.contactors[hit.contactor as usize].known = (hit.target, side);
             }
         }
-        self.hits = hits;
+        for a in 0..self.near.active(&self.rings[ring]).len() {
+            let i = self.near.active(&self.rings[ring])[a] as usize;
+            if !self.obstacles.is_empty() {
+                self.try_obstacles(i, hands);
+            }
+        }
+        // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
+        let motion = hands.motion();
+        for c in &mut self.contactors[first..first + count] {
+            c.seen = (motion.at(c.node), motion.when.tick + 1);
+        }
+        (self.hits, self.order) = (hits, order);
         self.notice_impulses(hands.when.tick);
         let contactor = &self.contactors[first];
         let mut step = step;
@@ -307,6 +335,24 @@ impl Collisions {
         }
         self.rings[ring].next = hands.when.tick + step;
         self.rings[ring].next
+    }
+
+    /// Who is deeper has a smaller rank; depths that differ by round-off have the same.
+    pub fn rank(&self, depth: f64) -> i64 {
+        -(depth / (SAME_DEPTH * self.size())).round() as i64
+    }
+
+    /// The deepest first, equal depths by the numbers of nodes: whoever comes first is told by the scene, not by the order in
+    /// which its bodies are listed.
+    fn put_in_order(&self, hits: &[Vec<Hit>], order: &mut Vec<(i64, u32, u32)>) {
+        order.clear();
+        for (task, hits) in (0..).zip(hits) {
+            for (at, hit) in (0..).zip(hits) {
+                let depth = hit.inside.map_or(0.0, |inside| inside.faces[0].1);
+                order.push((self.rank(depth), task, at));
+            }
+        }
+        order.sort_unstable();
     }
 
     /// Who of a ring is in which target, in order; returns the number of tasks.
@@ -321,16 +367,31 @@ impl Collisions {
             for &i in members {
                 let contactor = &self.contactors[i as usize];
                 let y = motion.at(contactor.node);
+                let (first, seconds) = (hits.len(), contactor.seconds(motion));
+                let came = y - contactor.seen_before(&y, motion);
+                let mut passed = None;
                 for &id in self.near.of(i as usize) {
-                    if !contains(&self.boxes[id as usize], &y) {
+                    let target = &self.targets.list[id as usize];
+                    let way = came - seconds * motion.v[target.nodes[0] as usize];
+                    let fast = way.norm_squared() > (FAR * target.thickness).powi(2);
+                    if !fast && !contains(&self.boxes[id as usize], &y) {
                         continue;
                     }
-                    let target = &self.targets.list[id as usize];
-                    let known = (contactor.known.0 == id).then_some(contactor.known.1);
                     let normal = || self.targets.node_normal(&self.scene, contactor.node, motion);
-                    if let Some(inside) = self.targets.find(target, &y, normal, known, model, motion) {
-                        hits.push(Hit { contactor: i, target: id, inside });
+                    let mut known = (contactor.known.0 == id).then_some(contactor.known.1);
+                    let mut entered = None;
+                    if fast && contactor.known.0 == NOTHING {
+                        entered = self.targets.entered(target, &y, &came, seconds, &normal(), motion);
+                        known = entered.map(|e| e.0);
                     }
+                    if let Some(inside) = self.targets.find(target, &y, normal, known, model, motion) {
+                        hits.push(Hit { contactor: i, target: id, inside: Some(inside) });
+                    } else if entered.is_some_and(|e| e.1 > FAR * target.thickness) {
+                        passed = Some(id);
+                    }
+                }
+                if let (Some(target), true) = (passed, hits.len() == first) {
+                    hits.push(Hit { contactor: i, target, inside: None });
                 }
             }
         };
@@ -346,7 +407,10 @@ impl Collisions {
     fn answer(&mut self, hit: &Hit, hands: &mut Hands) -> Option<u8> {
         let (contactor, target) =
             (self.contactors[hit.contactor as usize], &self.targets.list[hit.target as usize]);
-        let inside = &hit.inside;
+        let Some(inside) = &hit.inside else {
+            self.passed = Some([contactor.body, target.body]);
+            return None;
+        };
         if inside.count == 0 {
             self.books.tally.too_deep += 1;
             return None;
@@ -370,7 +434,8 @@ impl Collisions {
         let bodies = [contactor.body, target.body];
         let law = hands.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
+        let terms = terms(&contactor, depth, closing(&face), &hands.motion(), hands.model);
+        if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(&mut self.contactors[hit.contactor as usize].carried, hands.when.tick);
             self.books.give(&pair, &nodes[..=count], &impact, bodies, hands);
         }
@@ -388,12 +453,45 @@ impl Collisions {
                 pairs.push((body, pair));
             }
         });
+        self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, hands);
         let mut carried = contactor.carried;
         for &(body, pair) in &pairs {
-            self.bounce(pair, &[contactor.node], [contactor.body, body], &mut carried, hands);
+            let of = [contactor.body, body];
+            self.bounce(pair, Some(&contactor), &[contactor.node], of, &mut carried, hands);
         }
         self.contactors[i].carried = carried;
         self.pairs = pairs;
+    }
+
+    /// Puts the facet of an obstacle that a node has gone through, and is not seen in, in the place of what is seen; returns
+    /// it as long as the node is behind it.
+    fn see_behind(
+        &mut self,
+        contactor: &Contactor,
+        y: &Vec3,
+        pairs: &mut Vec<(u32, Pair)>,
+        hands: &Hands,
+    ) -> u32 {
+        let soft = hands.model.bodies.len();
+        let mut facet = contactor.behind;
+        if facet == NOTHING {
+            let motion = hands.motion();
+            let (from, seconds) = (contactor.seen_before(y, &motion), contactor.seconds(&motion));
+            facet = self.obstacles.entered(&from, y, seconds, &self.scene, soft).unwrap_or(NOTHING);
+        }
+        if facet == NOTHING {
+            return NOTHING;
+        }
+        let (body, pair) = self.obstacles.behind(facet, y, &self.scene, soft);
+        let meets = self.meet[contactor.body as usize * self.bodies + body as usize];
+        // what is seen on the same side of the obstacle knows its shape better
+        let same = |p: &(u32, Pair)| p.0 == body && p.1.normal.dot(&pair.normal) > 0.0;
+        if pair.gap > 0.0 || !meets || pairs.iter().any(same) {
+            return NOTHING;
+        }
+        pairs.retain(|p| p.0 != body);
+        pairs.push((body, pair));
+        facet
     }
 
     /// An edge bounces off edges of obstacles.
@@ -410,15 +508,17 @@ impl Collisions {
             }
         });
         for &(body, pair) in &pairs {
-            self.bounce(pair, &mine.nodes, [mine.body, body], carried, hands);
+            self.bounce(pair, None, &mine.nodes, [mine.body, body], carried, hands);
         }
         self.pairs = pairs;
     }
 
-    /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in.
+    /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in; `looks` is the
+    /// node that is lifted.
     pub fn bounce(
         &mut self,
         mut pair: Pair,
+        looks: Option<&Contactor>,
         nodes: &[u32],
         bodies: [u32; 2],
         carried: &mut u64,
@@ -428,7 +528,12 @@ impl Collisions {
         let law = hands.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
         let mut local = Local::of(nodes, self.velocity, hands);
-        if let Some(impact) = response::bounce(&pair, 0.0, &local.inv_mass, &mut local.v) {
+        let mut terms = Terms { stick: hands.model.contact.stick, ..Terms::default() };
+        if let Some(contactor) = looks {
+            let approach = -pair.normal.dot(&pair.relative_velocity(&local.v));
+            terms = self::terms(contactor, -pair.gap, approach, &hands.motion(), hands.model);
+        }
+        if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(carried, hands.when.tick);
             self.books.give(&pair, nodes, &impact, bodies, hands);
         }
@@ -436,9 +541,13 @@ impl Collisions {
 
     pub fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let of = |c: &Contactor| [u64::from(c.known.0), u64::from(c.known.1), c.carried];
+        let of = |c: &Contactor| [c.known.0.into(), c.known.1.into(), c.behind.into(), c.carried];
         let contactors: Vec<u64> = self.contactors.iter().flat_map(of).collect();
         record.counts(&name("contactors"), &contactors);
+        let seen: Vec<Vec3> = self.contactors.iter().map(|c| c.seen.0).collect();
+        record.vectors(&name("seen"), &seen);
+        let seen_at: Vec<u64> = self.contactors.iter().map(|c| c.seen.1).collect();
+        record.counts(&name("seen_at"), &seen_at);
         let next: Vec<u64> = self.rings.iter().map(|r| r.next).collect();
         record.counts(&name("next"), &next);
         let window = &self.window;
@@ -450,11 +559,16 @@ impl Collisions {
     /// Boxes are made anew at the next look: nothing that is found depends on them.
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let mut contactors = vec![0; 3 * self.contactors.len()];
+        let mut contactors = vec![0; 4 * self.contactors.len()];
         super::record::read_counts(record, &name("contactors"), &mut contactors)?;
-        for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(3)) {
-            (c.known, c.carried) = ((from[0] as u32, from[1] as u8), from[2]);
+        for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(4)) {
+            (c.known, c.behind, c.carried) = ((from[0] as u32, from[1] as u8), from[2] as u32, from[3]);
         }
+        let mut seen = vec![Vec3::zeros(); self.contactors.len()];
+        record.read_vectors(&name("seen"), &mut seen)?;
+        let mut seen_at = vec![0; self.contactors.len()];
+        super::record::read_counts(record, &name("seen_at"), &mut seen_at)?;
+        self.contactors.iter_mut().zip(seen.into_iter().zip(seen_at)).for_each(|(c, seen)| c.seen = seen);
         let mut next = vec![0; self.rings.len()];
         super::record::read_counts(record, &name("next"), &mut next)?;
         self.rings.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
@@ -465,6 +579,17 @@ impl Collisions {
         self.until = 0;
         self.books.restore(record)
     }
+}
+
+/// How a node answers an overlap of `depth` [m] that it goes into at the speed `approach` [m/s].
+fn terms(contactor: &Contactor, depth: f64, approach: f64, motion: &Motion, model: &Model) -> Terms {
+    let seconds = contactor.seconds(motion);
+    let (own, stick) = (contactor.size / seconds, model.contact.stick);
+    if approach <= STILL * own {
+        return Terms { stick, ..Terms::default() };
+    }
+    let lift = LIFT * (depth / seconds - approach);
+    Terms { stick, work: 0.0, parting: lift.min(f64::max(HIGHEST * own, approach)) }
 }
 
 #[inline]
@@ -482,7 +607,9 @@ fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64)
     let w = weights;
     match kind {
         CellKind::Bar2 => Pair::node_element(0, 0, [1, 2], [w[0], w[1]], normal, depth),
-        CellKind::Tri3 => Pair::node_element(0, 0, [1, 2, 3], [w[0], w[1], w[2]], normal, depth),
+        CellKind::Tri3 | CellKind::Shell3 => {
+            Pair::node_element(0, 0, [1, 2, 3], [w[0], w[1], w[2]], normal, depth)
+        }
         CellKind::Quad4 | CellKind::Tet4 => {
             Pair::node_element(0, 0, [1, 2, 3, 4], [w[0], w[1], w[2], w[3]], normal, depth)
         }

@@ -1,7 +1,10 @@
 //! Surface nodes that look for contacts, and how often each does.
 
+use super::impulses::Motion;
 use super::options::{ContactStep, Longest};
+use super::synchronised::When;
 use crate::contact::scene::Scene;
+use crate::math::Vec3;
 use crate::model::Model;
 
 /// Stands for a face nobody remembers.
@@ -14,12 +17,35 @@ pub struct Contactor {
     pub body: u32,
     /// Its step, or the longest if it follows its speed [ticks].
     pub step: u64,
-    /// Share of its size it may travel [m]; zero if its step does not follow its speed.
+    /// Edge of the cube, square or line it stands for [m].
+    pub size: f64,
+    /// How far it may travel [m]; zero if its step does not follow its speed.
     pub travel: f64,
     /// Target and side it was in when it last looked.
     pub known: (u32, u8),
+    /// Where it was when it last looked, and one more than the tick; zero for never.
+    pub seen: (Vec3, u64),
+    /// Facet of an obstacle it has gone through and is not seen in.
+    pub behind: u32,
     /// One more than the tick at which it last carried an impulse; zero for never.
     pub carried: u64,
+}
+
+impl Contactor {
+    /// Since it last looked [s]; a whole step if it never has.
+    pub fn seconds(&self, motion: &Motion) -> f64 {
+        let When { tick, clock, .. } = motion.when;
+        if self.seen.1 > 0 { clock.between(self.seen.1 - 1, tick) } else { clock.between(0, self.step) }
+    }
+
+    /// Where it was when it last looked, being at `y` now. Who has never looked went straight on.
+    pub fn seen_before(&self, y: &Vec3, motion: &Motion) -> Vec3 {
+        let (at, tick) = self.seen;
+        if tick > 0 {
+            return at;
+        }
+        y - motion.when.clock.between(0, self.step) * motion.v[self.node as usize]
+    }
 }
 
 /// What steps of contact are made of [s].
@@ -65,20 +91,34 @@ pub fn contactor(
         ContactStep::Adaptive { longest: Longest::Local(times), .. } => times * around.local[n],
         ContactStep::Adaptive { longest: Longest::Average(times), .. } => times * around.average,
     };
+    let density = model.blocks[of.blocks.start].density();
+    let volume = model.mass[n] / density / of.section;
+    let size = volume.powf(1.0 / of.mesh.dimension().max(1) as f64);
     let travel = match step_rule {
-        ContactStep::Adaptive { travel, .. } => {
-            let density = model.blocks[of.blocks.start].density();
-            let volume = model.mass[n] / density / of.section;
-            travel * volume.powf(1.0 / of.mesh.dimension().max(1) as f64)
-        }
+        ContactStep::Adaptive { travel, .. } => travel * size,
         _ => 0.0,
     };
     let step = (longest / tick * (1.0 + 1e-9)).floor().clamp(1.0, 1e15) as u64;
     let step = match around.kicks[n] {
         Some(kick) if matches!(step_rule, ContactStep::Local(_)) => in_rhythm(step, kick),
+        // what is fixed goes with the kicks of those it meets
+        None if matches!(step_rule, ContactStep::Local(_)) => {
+            let kick = (around.smallest / tick).round().max(1.0) as u64;
+            in_rhythm(step.max(kick), kick)
+        }
         _ => step,
     };
-    Some(Contactor { node, body, step, travel, known: (NOTHING, 0), carried: 0 })
+    Some(Contactor {
+        node,
+        body,
+        step,
+        size,
+        travel,
+        known: (NOTHING, 0),
+        seen: (Vec3::zeros(), 0),
+        behind: NOTHING,
+        carried: 0,
+    })
 }
 
 #[cfg(test)]

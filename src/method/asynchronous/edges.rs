@@ -80,6 +80,8 @@ pub struct Edges {
     cells: Cells,
     room: f64,
     found: Vec<u32>,
+    /// Crossings of a look: rank, the two edges, and what they are.
+    crossed: Vec<(i64, [u32; 2], Crossing)>,
 }
 
 impl Edges {
@@ -110,6 +112,7 @@ impl Edges {
             cells: Cells::new([0.0; 3], 1.5 * collisions.size(), 0.0),
             room: collisions.room(),
             found: Vec::with_capacity(64),
+            crossed: Vec::with_capacity(64),
         }
     }
 
@@ -123,12 +126,13 @@ impl Edges {
             cells,
             room: 0.0,
             found: Vec::new(),
+            crossed: Vec::new(),
         }
     }
 
     /// Boxes and lists that hold as long as those of the targets.
     pub fn refresh(&mut self, collisions: &Collisions, motion: &Motion) {
-        let Edges { list, rings, near, cells, room, found } = self;
+        let Edges { list, rings, near, cells, room, found, .. } = self;
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
             let (id, grown) = (i as u32, box_of(edge.line.nodes, motion).grown(*room));
@@ -157,24 +161,32 @@ impl Edges {
 
     /// The edges of a ring look, and are answered; returns when they look again.
     pub fn look(&mut self, ring: usize, collisions: &mut Collisions, hands: &mut Hands) -> u64 {
-        let Edges { list, rings, near, .. } = self;
+        let Edges { list, rings, near, crossed, .. } = self;
         let ring = &mut rings[ring];
         collisions.books.tally.checks += ring.members.len() as u64;
+        // the deepest first, as nodes do; positions do not change meanwhile
+        crossed.clear();
+        let motion = hands.motion();
+        for &i in near.active(ring) {
+            let at = |n: u32| motion.at(n);
+            for &id in near.of(i as usize) {
+                let lines = [&list[i as usize].line, &list[id as usize].line];
+                if let Some(found) = Crossing::of(lines, &collisions.scene, at, at) {
+                    crossed.push((collisions.rank(-found.gap), [i, id], found));
+                }
+            }
+        }
+        crossed.sort_unstable_by_key(|c| (c.0, c.1));
+        for &(_, [i, id], Crossing { s, t, normal, gap }) in crossed.iter() {
+            let EdgeOf { line: mine, mut carried, .. } = list[i as usize];
+            let other = &list[id as usize].line;
+            let pair = Pair::edge_edge(mine.edge, other.edge, [0, 1, 2, 3], s, t, normal).with_gap(gap);
+            let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
+            collisions.bounce(pair, None, &nodes, [mine.body, other.body], &mut carried, hands);
+            list[i as usize].carried = carried;
+        }
         for &i in near.active(ring) {
             let EdgeOf { line: mine, mut carried, .. } = list[i as usize];
-            for &id in near.of(i as usize) {
-                let other = &list[id as usize].line;
-                let motion = hands.motion();
-                let at = |n: u32| motion.at(n);
-                let Some(Crossing { s, t, normal, gap }) =
-                    Crossing::of([&mine, other], &collisions.scene, at, at)
-                else {
-                    continue;
-                };
-                let pair = Pair::edge_edge(mine.edge, other.edge, [0, 1, 2, 3], s, t, normal).with_gap(gap);
-                let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
-                collisions.bounce(pair, &nodes, [mine.body, other.body], &mut carried, hands);
-            }
             collisions.try_edges_of_obstacles(&mine, &mut carried, hands);
             list[i as usize].carried = carried;
         }
@@ -206,6 +218,7 @@ fn facet_normal(scene: &Scene, facet: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
 }
 
 /// Two edges that have crossed.
+#[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     pub s: f64,
     pub t: f64,

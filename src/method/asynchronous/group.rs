@@ -7,6 +7,7 @@
 //!
 //! Forces of a group are added up node by node in a fixed order, whatever the number of threads.
 //!
+//! **Gravity** does work on the way its nodes go, whatever turns them round between two kicks: it is booked from positions.
 //! **Drag** is taken at the mean of the velocities before and after, so that it only ever takes energy out.
 //! **Supports** give what a node's balance lacks. Both are booked by the kick that does it.
 
@@ -58,6 +59,16 @@ pub struct Task {
     memory: u32,
 }
 
+/// Gravity on a body's nodes in a group: `Σ m_i x` [kg m] and the acceleration [m/s²] at their last kick.
+#[derive(Clone, Debug)]
+pub struct Weight {
+    body: u32,
+    /// Places of its nodes in the group.
+    nodes: Range<usize>,
+    pub at: Vec3,
+    pub pull: Vec3,
+}
+
 /// Potentials, or loads, that are kicked together.
 pub struct Group {
     /// Time between two kicks [ticks], and the next one.
@@ -74,6 +85,8 @@ pub struct Group {
     pub force: Vec<Vec3>,
     /// Of loads: where its nodes were at their last kick.
     pub last: Vec<Vec3>,
+    /// Gravity on its bodies.
+    pub weights: Vec<Weight>,
     /// Slots of each of its nodes; a task has `stride` slots.
     slots_of: Lists,
     pub stride: usize,
@@ -114,6 +127,7 @@ impl Group {
             share: shares.into_values().collect(),
             force: vec![Vec3::zeros(); nodes.len()],
             last: Vec::new(),
+            weights: Vec::new(),
             slots_of: Lists::default(),
             stride: 1,
             memory: Vec::new(),
@@ -135,6 +149,13 @@ impl Group {
             }
         }
         let mut group = Group::with_nodes(step, shares, model.reference.len());
+        for (b, body) in model.bodies.iter().enumerate().filter(|b| b.1.gravity != Vec3::zeros()) {
+            let place = |n: usize| group.nodes.partition_point(|&m| (m as usize) < n);
+            let nodes = place(body.nodes.start)..place(body.nodes.end);
+            let weight = Weight { body: b as u32, nodes, at: Vec3::zeros(), pull: Vec3::zeros() };
+            group.weights.push(weight);
+        }
+        group.weights.retain(|w| !w.nodes.is_empty());
         for (&b, ids) in members {
             let block = &model.blocks[b];
             let patches = block.patches_of(ids, &model.reference);
@@ -181,6 +202,29 @@ impl Group {
     pub fn load_work(&self, now: &[Vec3], x: &[Vec3]) -> f64 {
         let each = self.nodes.iter().zip(&self.last).zip(self.force.iter().zip(now));
         each.map(|((&n, last), (before, now))| -0.5 * (before + now).dot(&(x[n as usize] - last))).sum()
+    }
+
+    /// `Σ m_i x` of a body's nodes.
+    fn moment_of_mass(&self, weight: &Weight, x: &[Vec3]) -> Vec3 {
+        let mine = weight.nodes.clone();
+        let each = self.nodes[mine.clone()].iter().zip(&self.share[mine]);
+        each.map(|(&n, &m)| m * x[n as usize]).sum()
+    }
+
+    /// Work of gravity from the last kick to positions `x`, where it is `pull`: the mean of both ends times the way.
+    pub fn weight_work(&self, pull: &[Vec3], x: &[Vec3]) -> f64 {
+        let work =
+            |w: &Weight| 0.5 * (w.pull + pull[w.body as usize]).dot(&(self.moment_of_mass(w, x) - w.at));
+        self.weights.iter().map(work).sum()
+    }
+
+    /// Remembers where the weights are.
+    pub fn settle_weights(&mut self, pull: &[Vec3], x: &[Vec3]) {
+        let mut weights = std::mem::take(&mut self.weights);
+        for w in &mut weights {
+            (w.at, w.pull) = (self.moment_of_mass(w, x), pull[w.body as usize]);
+        }
+        self.weights = weights;
     }
 
     /// Its nodes in a chunk of the model's.
@@ -263,7 +307,9 @@ impl Group {
         let scratch = &work.scratch;
         let run = |task: &Task, slots: &mut [Vec3], pass: &mut Pass, old: &[f64], new: &mut [f64]| {
             let thread = rayon::current_thread_index().map_or(0, |i| i + 1);
-            let mut scratch = scratch[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // a pool may be larger than the one we were made in
+            let mut scratch =
+                scratch[thread % scratch.len()].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (patches, patch) = (&patches[task.patches as usize], task.patch as usize);
             let numbers = patches.range(patch).len() * task.memory as usize;
             let state = PointState { old: &old[..numbers], new: &mut new[..numbers] };
@@ -371,7 +417,7 @@ impl Group {
         speed_squared
     }
 
-    /// New velocities, and the books of gravity, loads, drag and supports.
+    /// New velocities, and the books of drag and supports, and of the impulses of gravity and loads.
     pub fn kick(&self, kick: &Kick, x: &[Vec3], v: &mut [Vec3], support: &mut [Vec3]) -> Sums {
         let mut sums = Sums::default();
         let (fixed, h) = (kick.fixed, kick.weight);
@@ -392,7 +438,6 @@ impl Group {
             }
             let mean = 0.5 * (before + *v);
             let mut impulse = h * (outer - drag * mean);
-            sums.external += h * pull.dot(&mean);
             sums.damping += h * drag * mean.norm_squared();
             if held != FREE {
                 let reaction = (*v - before) / inv - (given - h * drag * mean);

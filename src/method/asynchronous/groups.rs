@@ -129,12 +129,17 @@ impl Groups {
         work.look_up(model, time);
         let kick = Kick { model, fixed, weight, pull: &work.pull, drag: &work.drag };
         let mut sums = group.kick(&kick, x, v, support);
-        sums.external += work_of_loads;
+        sums.external += work_of_loads + group.weight_work(&work.pull, x);
+        group.settle_weights(&work.pull, x);
         Ok(sums)
     }
 
-    /// Loads as they are at the start.
+    /// Loads and weights as they are at the start.
     pub fn begin(&mut self, model: &Model, state: &State) {
+        self.work.look_up(model, state.time);
+        for group in &mut self.list {
+            group.settle_weights(&self.work.pull, &state.x);
+        }
         for group in self.list.iter_mut().filter(|g| g.is_load()) {
             let mut force = std::mem::take(&mut group.force);
             let at = At { model, time: state.time, x: &state.x, measure: false };

@@ -76,6 +76,8 @@ impl Local {
 pub struct Tally {
     pub friction: f64,
     pub restitution: f64,
+    /// Put in to lift what overlaps at rest.
+    pub correction: f64,
     pub external: f64,
     pub impulse: Vec3,
     pub moment: Vec3,
@@ -133,6 +135,7 @@ impl Books {
             tally.moment += centre.cross(&j);
         }
         tally.restitution += impact.lost_normal;
+        tally.correction += impact.lifted;
         tally.friction += impact.lost_friction;
         tally.kicks += 1;
         tally.last = clock.time(tick);
@@ -143,21 +146,22 @@ impl Books {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let tally = &self.tally;
         record.counts(&name("counts"), &[tally.checks, tally.kicks, tally.too_deep]);
-        record.numbers(&name("numbers"), &[tally.friction, tally.restitution, tally.external, tally.last]);
+        let numbers = [tally.friction, tally.restitution, tally.correction, tally.external, tally.last];
+        record.numbers(&name("numbers"), &numbers);
         record.vectors(&name("vectors"), &[tally.impulse, tally.moment]);
         self.impulses.save("asynchronous.contact", record);
     }
 
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let (mut numbers, mut vectors) = ([0.0; 4], [Vec3::zeros(); 2]);
+        let (mut numbers, mut vectors) = ([0.0; 5], [Vec3::zeros(); 2]);
         let [checks, kicks, too_deep] = record.read_counts(&name("counts"))?;
         record.read_numbers(&name("numbers"), &mut numbers)?;
         record.read_vectors(&name("vectors"), &mut vectors)?;
-        let [friction, restitution, external, last] = numbers;
+        let [friction, restitution, correction, external, last] = numbers;
         let [impulse, moment] = vectors;
         let counts = Tally { checks, kicks, too_deep, ..Tally::default() };
-        self.tally = Tally { friction, restitution, external, impulse, moment, last, ..counts };
+        self.tally = Tally { friction, restitution, correction, external, impulse, moment, last, ..counts };
         self.impulses.restore("asynchronous.contact", record)
     }
 }

@@ -3,17 +3,19 @@
 //!
 //! A node is measured against the nearest facet around it, with the angle-weighted normals of the search room, and counts
 //! as inside down to half the facet's size; a plane has no far side. The obstacle has the velocity of its pose at the
-//! point of contact. Nodes of an obstacle do not look for the faces of bodies: its corners may enter between their nodes.
+//! point of contact. Who goes through a facet between two looks and is not seen inside, because it is behind a thin wall or
+//! further in than facets are large, bounces off the plane of that facet until it is in front of it again. Nodes of an obstacle do not look for the faces of bodies: its corners may enter between their nodes.
 
 use super::edges::{Crossing, Line};
 use super::impulses::Motion;
 use crate::contact::cells::Cells;
-use crate::contact::obstacle::Pose;
+use crate::contact::entry::enters;
+use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::octree::Aabb;
-use crate::contact::pair::{Outer, Pair};
+use crate::contact::pair::{Outer, Pair, Side};
+use crate::contact::places::Places;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::NodeSearch;
-use crate::contact::touch::{Features, Places, Touching};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
@@ -51,9 +53,9 @@ impl Obstacles {
         });
         let rigid = |f: &u32| {
             let facet = &scene.facets[*f as usize];
-            facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid
+            facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid()
         };
-        let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid;
+        let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid();
         let drawn = model.contact.obstacle_nodes();
         let mut x = model.reference.clone();
         x.extend(&drawn);
@@ -205,19 +207,12 @@ impl Obstacles {
         let mut found = std::mem::take(&mut self.found);
         self.cells.query(&[y.x, y.y, y.z], 0.0, &mut found);
         // of each obstacle the nearest facet
-        let at = Places { scene, x: &self.x, poses: &self.poses };
+        let at = Places { scene, x: &self.x, poses: Poses::At(&self.poses) };
         let mut nearest: Option<(u32, u32, Pair)> = None;
         for &i in &found {
             let face = self.facets[i as usize];
             let body = scene.facets[face as usize].body;
-            let features = Features::NodeFace { node, face, side: 1.0, through: false };
-            let touching = Touching {
-                features,
-                bodies: [scene.node_body[node as usize], body],
-                time: 1.0,
-                crossing: None,
-            };
-            let Some(pair) = touching.pair(&at) else { continue };
+            let Some(pair) = at.node_face(node, face, Side::Front, false) else { continue };
             if let Some(best) = nearest.filter(|best| best.0 == body) {
                 if best.2.gap.abs() <= pair.gap.abs() {
                     continue;
@@ -231,6 +226,57 @@ impl Obstacles {
             tell(scene, body, face, &pair, &mut visit);
         }
         self.found = found;
+    }
+}
+
+impl Obstacles {
+    /// The facet of an obstacle that a node which was at `from` and is at `y` has gone through in `seconds`.
+    pub fn entered(
+        &mut self,
+        from: &Vec3,
+        y: &Vec3,
+        seconds: f64,
+        scene: &Scene,
+        soft: usize,
+    ) -> Option<u32> {
+        if self.facets.is_empty() {
+            return None;
+        }
+        let fastest = if self.moving { self.fastest(y) * seconds } else { 0.0 };
+        let (lo, hi) = (y.inf(from).add_scalar(-fastest), y.sup(from).add_scalar(fastest));
+        let mut found = std::mem::take(&mut self.found);
+        self.cells.query_box(lo.as_ref(), hi.as_ref(), &mut found);
+        let mut first: Option<(f64, u32)> = None;
+        for &i in &found {
+            let facet = &scene.facets[self.facets[i as usize] as usize];
+            let from = from + seconds * self.poses[facet.body as usize - soft].velocity_at(y);
+            let mut corners = [Vec3::zeros(); 4];
+            let of_facet = facet.corners();
+            corners.iter_mut().zip(of_facet).for_each(|(to, &k)| *to = self.x[k as usize]);
+            let n = facet.area_vector(&self.x);
+            if let Some(at) = enters(&from, y, &corners[..of_facet.len()], &n)
+                && first.is_none_or(|f| at < f.0)
+            {
+                first = Some((at, self.facets[i as usize]));
+            }
+        }
+        self.found = found;
+        first.map(|f| f.1)
+    }
+
+    fn fastest(&self, y: &Vec3) -> f64 {
+        self.poses.iter().map(|p| p.velocity_at(y).norm()).fold(0.0, f64::max)
+    }
+
+    /// A node at `y` against the plane of a facet it has gone through.
+    pub fn behind(&self, facet: u32, y: &Vec3, scene: &Scene, soft: usize) -> (u32, Pair) {
+        let of = &scene.facets[facet as usize];
+        let n = of.area_vector(&self.x).normalize();
+        let gap = n.dot(&(y - self.x[of.nodes[0] as usize]));
+        let foot = y - gap * n;
+        let outer =
+            Outer { position: foot, velocity: self.poses[of.body as usize - soft].velocity_at(&foot) };
+        (of.body, Pair::node_obstacle(0, facet, outer, n).with_gap(gap))
     }
 }
 

@@ -2,27 +2,49 @@
 
 use super::steps::Steps;
 use super::synchronised::Phase;
+use carom_declare::{Item, Json, Kind, Positive, Schemas, Written, read_section, section, words};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Share β of the critical step that is used.
-    pub safety: f64,
-    pub steps: Steps,
-    pub phase: Phase,
-    pub contact_step: ContactStep,
-    pub contact_velocity: ContactVelocity,
-    /// Edges touch edges.
-    pub edge_edge: bool,
+words! {
+    /// Where the switches stand unless given.
+    pub enum Mode {
+        /// As they work best.
+        Default = "default",
+        /// As the method was published: free steps, kicks at the start, raw velocities, steps of contact that follow the speed;
+        /// clearly less accurate.
+        Paper = "paper",
+    }
 }
 
-/// Which velocities a contact sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContactVelocity {
-    /// Those of the instant: kicks around it counted in proportion.
-    #[default]
-    Synchronised,
-    /// As the last kicks have left them.
-    Raw,
+section! {
+    /// Switches of method "asynchronous"; none of them has to be touched.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "asynchronous" {
+        /// Where the other switches stand unless given.
+        mode: Mode;
+        /// How the steps of elements fit each other.
+        steps: Steps = Options::of(mode.unwrap_or_default()).steps;
+        /// Where in the interval it stands for a kick lies.
+        phase: Phase = Options::of(mode.unwrap_or_default()).phase;
+        /// Which velocities a contact sees.
+        contact_velocity: ContactVelocity = Options::of(mode.unwrap_or_default()).contact_velocity;
+        /// Edges touch edges.
+        edge_edge: bool = Options::of(mode.unwrap_or_default()).edge_edge;
+        /// How often a surface node looks for contacts.
+        contact_step: ContactStep = Options::of(mode.unwrap_or_default()).contact_step;
+    } with {
+        /// Share β of the critical step that is used; `safety` of [step].
+        safety: f64 = 0.5;
+    }
+}
+
+words! {
+    /// Which velocities a contact sees.
+    pub enum ContactVelocity {
+        /// Those of the instant: kicks around it counted in proportion.
+        Synchronised = "synchronised",
+        /// As the last kicks have left them.
+        Raw = "raw",
+    }
 }
 
 /// How often a node looks for contacts.
@@ -47,37 +69,100 @@ pub enum Longest {
     Average(f64),
 }
 
-impl Default for ContactStep {
-    fn default() -> Self {
-        ContactStep::Local(0.5)
+section! {
+    /// How often a surface node looks for contacts: one of `local`, `smallest` and `average`.
+    #[derive(Clone, Copy, Debug)]
+    struct ContactStepKeys: "contact_step" {
+        /// Times the shortest critical step around the node, or a little less, so that it fits the kicks there.
+        local: Option<f64> as Option<Positive>;
+        /// Times the shortest step in use, the same for all nodes.
+        smallest: Option<f64> as Option<Positive>;
+        /// Times the average critical step of all elements; with `travel` only.
+        average: Option<f64> as Option<Positive>;
+        /// As soon as the node has travelled this share of its own size, if that is sooner; with `local` or `average`.
+        travel: Option<f64> as Option<Positive>;
+    } check |r| {
+        let place = |key: &str| r.key_place(key).unwrap_or(&r.place).clone();
+        match (r.one_of(&["local", "smallest", "average"]), r.has("travel")) {
+            (Some("smallest"), true) => {
+                let help = "a step that follows the speed goes with `local` or `average`";
+                r.problems.add(&place("travel"), format!("{} has both `smallest` and `travel`", r.name), help);
+                false
+            }
+            (Some("average"), false) => {
+                let help =
+                    "for example { average = 1, travel = 0.5 }; small elements are not seen by an average alone";
+                r.problems.add(&place("average"), format!("{} has `average` without `travel`", r.name), help);
+                false
+            }
+            (of, _) => of.is_some(),
+        }
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            safety: 0.5,
-            steps: Steps::Classes,
-            phase: Phase::Centred,
-            contact_step: ContactStep::default(),
-            contact_velocity: ContactVelocity::Synchronised,
-            edge_edge: true,
-        }
+impl Kind for ContactStep {
+    type Of = ContactStep;
+    fn read(item: Item) -> Option<ContactStep> {
+        let ContactStepKeys { local, smallest, average, travel } = read_section(item)?;
+        Some(match (travel, local, average, smallest) {
+            (Some(travel), Some(times), ..) => {
+                ContactStep::Adaptive { travel, longest: Longest::Local(times) }
+            }
+            (Some(travel), _, Some(times), _) => {
+                ContactStep::Adaptive { travel, longest: Longest::Average(times) }
+            }
+            (.., Some(share)) => ContactStep::Smallest(share),
+            (_, local, ..) => ContactStep::Local(local?),
+        })
+    }
+    fn write(value: &ContactStep) -> Option<Written> {
+        let none = ContactStepKeys::default();
+        ContactStepKeys::write(&match *value {
+            ContactStep::Local(times) => ContactStepKeys { local: Some(times), ..none },
+            ContactStep::Smallest(times) => ContactStepKeys { smallest: Some(times), ..none },
+            ContactStep::Adaptive { travel, longest: Longest::Local(times) } => {
+                ContactStepKeys { local: Some(times), travel: Some(travel), ..none }
+            }
+            ContactStep::Adaptive { travel, longest: Longest::Average(times) } => {
+                ContactStepKeys { average: Some(times), travel: Some(travel), ..none }
+            }
+        })
+    }
+    fn schema(schemas: &mut Schemas) -> Json {
+        ContactStepKeys::schema(schemas)
     }
 }
 
 impl Options {
+    /// All switches as a mode has them.
+    fn of(mode: Mode) -> Options {
+        match mode {
+            Mode::Default => Options {
+                mode,
+                safety: 0.5,
+                steps: Steps::Classes,
+                phase: Phase::Centred,
+                contact_step: ContactStep::Local(0.5),
+                contact_velocity: ContactVelocity::Synchronised,
+                edge_edge: true,
+            },
+            Mode::Paper => Options {
+                mode,
+                safety: 0.25,
+                steps: Steps::Free,
+                phase: Phase::Paper,
+                contact_step: ContactStep::Adaptive { travel: 0.5, longest: Longest::Average(1.0) },
+                contact_velocity: ContactVelocity::Raw,
+                edge_edge: false,
+            },
+        }
+    }
+
     /// The scheme as the paper prints it: steps of any length, kicks at the start of their intervals, contacts that see the
     /// velocities as they are, and a step of contact that follows the speed up to the average critical step.
     pub fn paper(safety: f64, travel: f64) -> Options {
-        Options {
-            safety,
-            steps: Steps::Free,
-            phase: Phase::Paper,
-            contact_step: ContactStep::Adaptive { travel, longest: Longest::Average(1.0) },
-            contact_velocity: ContactVelocity::Raw,
-            edge_edge: false,
-        }
+        let contact_step = ContactStep::Adaptive { travel, longest: Longest::Average(1.0) };
+        Options { safety, contact_step, ..Options::of(Mode::Paper) }
     }
 
     /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does

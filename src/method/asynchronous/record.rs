@@ -30,6 +30,9 @@ impl Asynchronous {
         record.vectors(&name("force"), &forces);
         let last: Vec<Vec3> = loads().flat_map(|g| &g.last).copied().collect();
         record.vectors(&name("last"), &last);
+        let weights = self.groups.list.iter().flat_map(|g| &g.weights);
+        let weights: Vec<Vec3> = weights.flat_map(|w| [w.at, w.pull]).collect();
+        record.vectors(&name("weights"), &weights);
         record.vectors(&name("support"), &self.groups.support);
         let sums = &self.sums;
         record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
@@ -58,6 +61,11 @@ impl Asynchronous {
         let list = &mut self.groups.list;
         read_loads(record, &name("force"), list, |g| &mut g.force)?;
         read_loads(record, &name("last"), list, |g| &mut g.last)?;
+        let weights = || self.groups.list.iter().map(|g| 2 * g.weights.len());
+        let mut from = vec![Vec3::zeros(); weights().sum()];
+        record.read_vectors(&name("weights"), &mut from)?;
+        let all = self.groups.list.iter_mut().flat_map(|g| &mut g.weights);
+        all.zip(from.chunks_exact(2)).for_each(|(w, from)| (w.at, w.pull) = (from[0], from[1]));
         record.read_vectors(&name("support"), &mut self.groups.support)?;
         let (mut numbers, mut vectors) = ([0.0; 3], [Vec3::zeros(); 2]);
         record.read_numbers(&name("sums"), &mut numbers)?;

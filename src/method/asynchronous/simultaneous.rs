@@ -101,7 +101,7 @@ fn solve(mut a: DMatrix<f64>, mut b: DVector<f64>) -> DVector<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::response;
+    use crate::method::response::{self, Terms};
 
     fn random(seed: &mut u64) -> f64 {
         *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -139,7 +139,7 @@ mod tests {
             let (mut together, mut alone) = (v.clone(), v);
             answer(&pairs, 1.0, false, &inv_mass, &mut together);
             for pair in &pairs {
-                response::bounce(pair, 0.0, &inv_mass, &mut alone);
+                response::bounce(pair, Terms::default(), &inv_mass, &mut alone);
             }
             for (a, b) in together.iter().zip(&alone) {
                 assert!((a - b).norm() <= 1e-13);

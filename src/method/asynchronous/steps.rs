@@ -15,19 +15,20 @@ use crate::element::{Block, Positions};
 use crate::math::Vec3;
 use crate::mesh::Cells;
 use crate::model::Model;
+use carom_declare::words;
 use nalgebra::DMatrix;
 use std::collections::HashMap;
 
-/// How the steps of elements fit each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Steps {
-    /// Powers of two times the smallest.
-    #[default]
-    Classes,
-    /// Each element its own.
-    Free,
-    /// The smallest for all.
-    Synchronous,
+words! {
+    /// How the steps of elements fit each other.
+    pub enum Steps {
+        /// Powers of two times the smallest.
+        Classes = "classes",
+        /// Each element its own; they may resonate, and `safety` is 0.25 unless given.
+        Free = "free",
+        /// The smallest for all.
+        Synchronous = "synchronous",
+    }
 }
 
 /// So many different shapes of elements are measured exactly; the others by the bound of the block, a few per cent
@@ -52,11 +53,15 @@ pub fn critical(model: &Model) -> Vec<Vec<f64>> {
     all
 }
 
-/// Replaces bounds by exact values, shape by shape.
+/// Replaces bounds by exact values, shape by shape. A potential that hangs on more nodes than those of its cell (a shell's)
+/// keeps its bound: the cell does not tell its shape.
 fn sharpen(block: &dyn Block, cells: &Cells, first: usize, reference: &[Vec3], steps: &mut [f64]) {
     let mut known: HashMap<Vec<i64>, f64> = HashMap::new();
     for (e, step) in steps.iter_mut().enumerate() {
         let nodes = cells.cell(e);
+        if block.stencil(e).len() != nodes.len() {
+            continue;
+        }
         let at = |k: usize| reference[first + nodes[k] as usize];
         // a power of two as the unit, so that sizes that differ by round-off have the same one
         let size = (1..nodes.len()).map(|k| (at(k) - at(0)).norm()).fold(0.0, f64::max);

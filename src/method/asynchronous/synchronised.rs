@@ -20,6 +20,7 @@ use super::groups::Groups;
 use super::instant::Motions;
 use crate::math::Vec3;
 use crate::model::{Model, State};
+use carom_declare::words;
 
 /// What a look at all potentials at one time found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,9 +130,10 @@ impl Groups {
                 }
                 v[n] += excess * back;
             }
-            if group.is_load() {
-                all.sums.external += group.load_work(force, x);
-            }
+            all.sums.external += match group.is_load() {
+                true => group.load_work(force, x),
+                false => group.weight_work(&work.pull, x),
+            };
         }
         for (n, v) in v.iter_mut().enumerate() {
             let (raw, given, inv) = (state.v[n], *v, fixed.inv_mass[n]);
@@ -147,9 +149,7 @@ impl Groups {
                 let body = fixed.body[n] as usize;
                 // drag is part of the outer impulse and has an account of its own
                 let drag = self_drag(list, self.of_node.of(n as u32), tick, phase, clock) * work.drag[body];
-                let slowed = drag * state.v[n];
-                all.sums.damping -= slowed.dot(&mean);
-                all.sums.external += (outer[n] - slowed).dot(&mean);
+                all.sums.damping -= drag * state.v[n].dot(&mean);
                 let mut impulse = outer[n] + loads[n];
                 if held != FREE {
                     let reaction = (*v - raw) / inv - given;
@@ -182,14 +182,15 @@ pub struct When {
     pub clock: Clock,
 }
 
-/// When in the interval it stands for a kick happens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
-    /// In its middle: equal steps are leapfrog.
-    #[default]
-    Centred,
-    /// At its start, as the paper prints it: equal steps are symplectic Euler.
-    Paper,
+words! {
+    /// When in the interval it stands for a kick happens.
+    pub enum Phase {
+        /// In its middle: equal steps are leapfrog.
+        Centred = "centred",
+        /// At its start, as the paper prints it: equal steps are symplectic Euler, and velocities at contacts are wrong by the
+        /// order of the step.
+        Paper = "start",
+    }
 }
 
 /// A copy in which every node stands at one time.

@@ -14,6 +14,7 @@
 //! on.
 
 use super::impulses::Motion;
+use crate::contact::entry::enters;
 use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::math::Vec3;
@@ -49,6 +50,8 @@ pub struct Target {
     still: bool,
     /// Longest distance from its first node in the reference shape [m].
     pub size: f64,
+    /// Least thickness behind its sides of the boundary there [m].
+    pub thickness: f64,
 }
 
 impl Target {
@@ -115,8 +118,17 @@ impl Targets {
                 let mut nodes = [first + cell[0]; 8];
                 nodes.iter_mut().zip(cell).for_each(|(to, k)| *to = first + k);
                 let at = |k: usize| model.reference[nodes[k] as usize];
+                let x: Vec<Vec3> = (0..cell.len()).map(at).collect();
+                let thickness = |side: usize| {
+                    let (on, behind, n) = face_point(cells.kind, &x, middle(cells.kind), side);
+                    n.dot(&(on - behind)).abs()
+                };
                 list.push(Target {
                     nodes,
+                    thickness: facets
+                        .iter()
+                        .map(|f| thickness(f.side.side as usize))
+                        .fold(f64::MAX, f64::min),
                     kind: cells.kind,
                     body: b as u32,
                     sides: facets.iter().fold(0, |bits, f| bits | 1 << f.side.side),
@@ -152,6 +164,43 @@ impl Targets {
             return self.reference_normal[node as usize];
         }
         normal_of(scene, node, |n| motion.at(n))
+    }
+
+    /// The side of the target that a node with normal `normal` has gone in through on its way `came` to `y` in `seconds`, and how
+    /// far beyond it the node is along that way as the side sees it [m].
+    pub fn entered(
+        &self,
+        target: &Target,
+        y: &Vec3,
+        came: &Vec3,
+        seconds: f64,
+        normal: &Vec3,
+        motion: &Motion,
+    ) -> Option<(u8, f64)> {
+        let mut x = [Vec3::zeros(); 8];
+        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
+        let x = &x[..target.nodes().len()];
+        let mut first: Option<(u8, f64, f64)> = None;
+        for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
+            let n = face_point(target.kind, x, middle(target.kind), side).2;
+            if normal.dot(&n) >= AGAINST {
+                continue;
+            }
+            let of_side = target.kind.sides()[side];
+            let mut corners = [Vec3::zeros(); 4];
+            let mut moved = Vec3::zeros();
+            for (to, &k) in corners.iter_mut().zip(of_side) {
+                *to = x[k as usize];
+                moved += seconds / of_side.len() as f64 * motion.v[target.nodes[k as usize] as usize];
+            }
+            let way = came - moved;
+            if let Some(at) = enters(&(y - way), y, &corners[..of_side.len()], &n)
+                && first.is_none_or(|f| at < f.1)
+            {
+                first = Some((side as u8, at, (1.0 - at) * way.norm()));
+            }
+        }
+        first.map(|f| (f.0, f.2))
     }
 
     /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last
@@ -265,7 +314,7 @@ fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3,
     let corners = kind.sides()[side];
     let corner = |k: usize| x[corners[k] as usize];
     match kind {
-        CellKind::Tri3 | CellKind::Tet4 => {
+        CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3 => {
             // flat: any point of it does; behind it is the node it does not have
             let opposite = (0..kind.nodes()).find(|k| !corners.contains(&(*k as u8))).unwrap_or(0);
             let n = match kind {
@@ -289,6 +338,15 @@ fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3,
             };
             (shape_functions::position(kind, x, on), shape_functions::position(kind, x, behind), n)
         }
+    }
+}
+
+/// Reference coordinates of the middle of a cell.
+fn middle(kind: CellKind) -> Vec3 {
+    match kind {
+        CellKind::Tri3 | CellKind::Shell3 => Vec3::new(1.0 / 3.0, 1.0 / 3.0, 0.0),
+        CellKind::Tet4 => Vec3::repeat(0.25),
+        CellKind::Bar2 | CellKind::Quad4 | CellKind::Hex8 => Vec3::zeros(),
     }
 }
 
@@ -351,6 +409,7 @@ mod tests {
                 CellKind::Bar2 => Vec3::new(0.2, 0.0, 0.0),
                 CellKind::Quad4 => Vec3::new(0.2, 0.3, 0.0),
                 CellKind::Hex8 => Vec3::new(0.2, 0.3, 0.1),
+                CellKind::Shell3 => unreachable!("no inside"),
             };
             let y = shape_functions::position(kind, &x, xi);
             for (s, corners) in kind.sides().iter().enumerate() {

@@ -7,7 +7,7 @@
 //! with `g` a contact's weight times its rows along an unknown. Contacts on the same nodes share columns of `K̄⁻¹`, and
 //! contacts without a body in common do not see each other.
 
-use super::assembly::Assembly;
+use super::parts::Parts;
 use crate::contact::friction::tangent_frame;
 use crate::math::{Mat3, Vec3};
 use crate::solve::contacts::Contact;
@@ -31,7 +31,7 @@ pub struct Reduced {
 
 impl Reduced {
     /// Takes up the contacts of a step.
-    pub fn list(&mut self, assembly: &Assembly, bodies: usize, list: &[Contact]) {
+    pub fn list(&mut self, parts: &Parts, bodies: usize, list: &[Contact]) {
         self.frames.clear();
         self.frames.extend(list.iter().map(|c| tangent_frame(&c.normal)));
         self.touched.resize(bodies, Vec::new());
@@ -43,9 +43,9 @@ impl Reduced {
             self.contacts[body].clear();
         }
         for (k, _) in list.iter().flat_map(Contact::points) {
-            let (first, along) = assembly.directions(k);
+            let (first, along) = parts.unknowns.directions(k);
             let unknowns = first as u32..(first + along.len()) as u32;
-            self.touched[assembly.body(k)].extend(unknowns);
+            self.touched[parts.body(k)].extend(unknowns);
         }
         for touched in &mut self.touched {
             touched.sort_unstable();
@@ -53,8 +53,8 @@ impl Reduced {
         }
         for (i, (contact, q)) in list.iter().zip(&self.frames).enumerate() {
             for (k, c) in contact.points() {
-                let body = assembly.body(k);
-                let (first, along) = assembly.directions(k);
+                let body = parts.body(k);
+                let (first, along) = parts.unknowns.directions(k);
                 let place = self.touched[body].partition_point(|&u| (u as usize) < first) as u32;
                 let begin = self.shares.len();
                 let shares = along.iter().enumerate().map(|(d, e)| (place + d as u32, c * (q * e)));
@@ -69,9 +69,9 @@ impl Reduced {
     }
 
     /// The operator with the present factors.
-    pub fn update(&mut self, assembly: &mut Assembly, scale: f64) -> Result<(), FactorError> {
+    pub fn update(&mut self, parts: &mut Parts, scale: f64) -> Result<(), FactorError> {
         let size = 3 * self.frames.len();
-        assembly.flexibility(&self.touched, &mut self.flexibility)?;
+        parts.flexibility(&self.touched, &mut self.flexibility)?;
         self.w.clear();
         self.w.resize(size * size, 0.0);
         for ((contacts, c), touched) in self.contacts.iter().zip(&self.flexibility).zip(&self.touched) {

@@ -11,24 +11,25 @@
 //! Everybody who was moved or pushed is remembered until the step is booked. The order is that of the records, which
 //! is that of the model; nothing here runs in parallel but the search, so threads change nothing.
 
-use super::super::impulses::Impulses;
-use super::super::newmark::{Newmark, Touch, UNTOUCHED};
-use super::super::response::{self, Impact, Spin};
 use super::Options;
+use super::account::Account;
 use super::exchange::{Queue, Waiting};
 use super::guard::Zones;
-use crate::contact::obstacle::Pose;
-use crate::contact::pair::Pair;
-use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::crossing::{Meeting, Motion, candidates, in_order};
+use crate::contact::entry;
+use crate::contact::obstacle::Poses;
+use crate::contact::pair::{Kind, Pair};
+use crate::contact::places::Places;
+use crate::contact::rules::{came_through, depth_of_edges, is_second_end, looks_against, parts_bodies};
+use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::{ThreeStage, Way};
-use crate::contact::touch::{
-    Features, Motion, Places, Touching, came_through, depth_of_edges, edge_crossing, edges_meet,
-    node_crossing, node_meets, parts_bodies,
-};
 use crate::math::{Mat3, Vec3};
-use crate::model::inertia::Inertia;
-use crate::model::{Ledger, Model};
+use crate::method::contact_world::ContactWorld;
+use crate::method::newmark::Newmark;
+use crate::method::response::{self, Impact, Spin};
+use crate::model::Model;
+use rayon::prelude::*;
 
 /// Depth up to which a node counts as inside, and half the travel from which on crossings are looked for: this share
 /// of the finest body's median edge.
@@ -42,70 +43,29 @@ const BESIDE: f64 = 1e-2;
 /// Nothing is deeper than it travelled in one step: edges may be off by this much more, as a share of the deepest.
 const LATE: f64 = 0.02;
 
+/// Depths that differ by less than this share of the deepest are equal.
+const SAME_DEPTH: f64 = 1e-6;
+
 /// Nodes of a body that tell where it goes.
 const SAMPLES: usize = 8;
 
-/// What contact did to one node in a step.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    pub node: u32,
-    /// Acceleration at the start of the step.
-    pub a: Vec3,
-    /// How far it was put back on the surface, and along it where friction held it [m].
-    pub moved: Vec3,
-    pub held_back: Vec3,
-    /// Normal and tangential impulse [N s].
-    pub normal: Vec3,
-    pub friction: Vec3,
-    /// Momentum of the spin correction [N s].
-    pub spin: Vec3,
-    /// How far the guard has moved it beside that [m].
-    pub guarded: Vec3,
-}
-
-impl Node {
-    /// How far contact has moved it [m].
-    fn way(&self) -> f64 {
-        (self.moved + self.held_back + self.guarded).norm()
-    }
-}
-
-/// Sums over the contacts of a step.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sums {
-    /// Energy taken out by normal impulses and by friction at the instant of impact [J].
-    pub lost_normal: f64,
-    pub lost_friction: f64,
-    /// Energy added by the spin correction and by the energy correction [J].
-    pub spin: f64,
-    pub returned: f64,
-    /// Work, impulse and its moment from obstacles.
-    pub work: f64,
-    pub impulse: Vec3,
-    pub moment: Vec3,
-    /// Impulses altogether.
-    pub kicks: u64,
-}
-
 pub struct Collisions {
-    pub scene: Scene,
-    pub search: ThreeStage,
+    /// Nodes and obstacles as they are at the end of the step.
+    pub world: ContactWorld,
     /// For the way of a step, which has boxes of its own.
     pub(super) on_the_way: ThreeStage,
+    /// `M⁻¹` of every node [1/kg].
     pub(super) inv_mass: Vec<Mat3>,
-    /// Nodes of obstacles as drawn, and where obstacles stand at the end of the step.
-    drawn: Vec<Vec3>,
-    pub(super) poses: Vec<Pose>,
-    /// All nodes of the scene at the start of the step and now.
+    /// All nodes of the scene at the start of the step.
     pub start: Vec<Vec3>,
-    pub now: Vec<Vec3>,
-    pub(super) list: Vec<Touching>,
+    pub(super) list: Vec<Pair>,
+    /// Room to put it in order.
+    order: Vec<(bool, i64, u32)>,
+    sorted: Vec<Pair>,
     /// Nodes and faces of the last step's list, sorted: where a node belongs that is still inside.
     pub known: Vec<[u32; 2]>,
     /// The same of the step before, while this one is answered.
     before: Vec<[u32; 2]>,
-    /// Pairs that carried impulse in this step.
-    pub(super) carried: Vec<(u8, u32, u32)>,
     pub(super) queue: Queue,
     /// Nodes that the last look at overlaps is about; all false in between.
     listed: Vec<bool>,
@@ -113,51 +73,36 @@ pub struct Collisions {
     listed_bodies: Vec<bool>,
     /// Farthest that contact moved a node of each body in the last step [m].
     pushed: Vec<f64>,
-    /// Place of each node among the touched.
-    pub slot: Vec<u32>,
-    pub nodes: Vec<Node>,
-    pub touches: Vec<Touch>,
-    pub sums: Sums,
-    pub impulses: Impulses,
+    pub account: Account,
     pub(super) zones: Zones,
+    /// Of each body [m]; infinite where nobody is thin.
+    pub(super) thickness: Vec<f64>,
     deepest: f64,
     pub(super) clearance: f64,
 }
 
 impl Collisions {
     pub fn new(model: &Model) -> Collisions {
-        let scene = model.contact.scene(model, true);
-        let drawn = model.contact.obstacle_nodes();
-        let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid && !b.facets.is_empty());
-        let finest = soft.fold(f64::INFINITY, |least, b| least.min(b.median_edge));
-        let finest = if finest.is_finite() { finest } else { 0.0 };
-        let mut now = model.reference.clone();
-        now.extend(&drawn);
+        let world = ContactWorld::new(model, true);
         Collisions {
-            scene,
-            search: ThreeStage::new(),
             on_the_way: ThreeStage::new(),
-            inv_mass: Inertia::of_model(model).all(),
-            drawn,
-            poses: Vec::new(),
-            start: now.clone(),
-            now,
+            inv_mass: world.inertia.all(),
+            start: world.x.clone(),
             list: Vec::new(),
+            order: Vec::new(),
+            sorted: Vec::new(),
             known: Vec::new(),
             before: Vec::new(),
-            carried: Vec::new(),
             queue: Queue::default(),
             listed: Vec::new(),
             listed_bodies: Vec::new(),
             pushed: Vec::new(),
-            slot: vec![UNTOUCHED; model.reference.len()],
-            nodes: Vec::new(),
-            touches: Vec::new(),
-            sums: Sums::default(),
-            impulses: Impulses::new(model.reference.len()),
+            account: Account::new(model),
             zones: Zones::default(),
-            deepest: DEEPEST * finest,
-            clearance: CLEARANCE * finest,
+            thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
+            deepest: DEEPEST * world.finest,
+            clearance: CLEARANCE * world.finest,
+            world,
         }
     }
 
@@ -166,35 +111,23 @@ impl Collisions {
         self.deepest
     }
 
-    /// Takes up the positions `x` at `time` as the present ones, without a past.
-    pub fn begin(&mut self, model: &Model, x: &[Vec3], time: f64) {
-        self.now[..x.len()].copy_from_slice(x);
-        model.contact.place(time, &self.drawn, &mut self.now[x.len()..]);
-    }
-
     /// Takes up the positions of the end of a step; the present ones are those of its start.
     pub fn move_to(&mut self, model: &Model, x: &[Vec3], time: f64) {
-        std::mem::swap(&mut self.start, &mut self.now);
-        self.begin(model, x, time);
-        self.poses.clear();
-        self.poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
+        std::mem::swap(&mut self.start, &mut self.world.x);
+        self.world.place(model, x.par_iter().copied(), time);
         self.pushed.clear();
-        self.pushed.resize(self.scene.bodies.len(), 0.0);
-        for node in &self.nodes {
-            self.slot[node.node as usize] = UNTOUCHED;
-            let pushed = &mut self.pushed[self.scene.node_body[node.node as usize] as usize];
+        self.pushed.resize(self.world.scene.bodies.len(), 0.0);
+        for node in &self.account.nodes {
+            let pushed = &mut self.pushed[self.world.scene.node_body[node.node as usize] as usize];
             *pushed = pushed.max(node.way());
         }
-        self.nodes.clear();
+        self.account.clear();
         self.queue.clear();
-        self.carried.clear();
-        self.touches.clear();
-        self.sums = Sums::default();
     }
 
     /// How far each body has come in this step, seen from the middle of all; returns the farthest way of a node [m].
     fn measure_ways(&mut self, penetration: f64) -> f64 {
-        let Collisions { scene, search, start, now, .. } = self;
+        let Collisions { world: ContactWorld { scene, search, x: now, .. }, start, .. } = self;
         let ways = search.ways.get_or_insert_default();
         // Powers of two, so that lists of candidates last.
         ways.at_rest = self.deepest * LEAST_REACH;
@@ -230,12 +163,16 @@ impl Collisions {
     pub fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
         self.list.clear();
         let way = self.measure_ways(penetration);
-        let swept = options.swept.unwrap_or(2.0 * way > self.deepest);
+        let swept = options.swept.unwrap_or_else(|| {
+            let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
+            2.0 * way > self.deepest || self.may_pass(ways)
+        });
         let query = self.query(options);
         if swept {
             self.find_crossings(&query)?;
         }
-        self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
+        let ContactWorld { scene, search, x, .. } = &mut self.world;
+        search.find(scene, x, Some(&self.start), &query)?;
         self.collect(swept);
         Ok(())
     }
@@ -254,16 +191,20 @@ impl Collisions {
 
     /// Nodes inside faces, then crossed edges, from the records of the search.
     fn collect(&mut self, swept: bool) {
-        let Collisions { scene, search, list, now, start, poses, known, before, .. } = self;
+        let Collisions { world, list, start, known, before, .. } = self;
+        let ContactWorld { scene, search, x: now, poses, .. } = world;
         let crossings = list.len();
-        let at_start = Places { scene, x: start, poses };
-        let touched_before =
-            |t: &Touching| !swept || t.pair(&at_start).is_none_or(|pair| pair.gap <= 2.0 * self.clearance);
+        let poses = Poses::At(poses);
+        let (at, at_start) = (Places { scene, x: now, poses }, Places { scene, x: start, poses });
+        let touched_before = |pair: &Pair| {
+            !swept || at_start.measured_anew(pair).is_none_or(|pair| pair.gap <= 2.0 * self.clearance)
+        };
         let beside = self.clearance * (BESIDE / CLEARANCE);
         for record in search.vertex_face().iter().filter(|r| r.gap <= beside) {
             let mut record = *record;
             let mut through = false;
-            let solid = !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided;
+            let solid =
+                !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided();
             if solid && scene.facets[record.face as usize].kind.corners() > 1 {
                 let motion = Motion { start, end: now };
                 let body = scene.facets[record.face as usize].body;
@@ -272,57 +213,73 @@ impl Collisions {
                 let touched = touched.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
                 if let Some(face) = came_through(scene, motion, &record, touched, beside) {
                     (record.face, through) = (face, true);
+                    record.normal = scene.facets[face as usize].area_vector(now).normalize();
                 }
             }
             if !through && record.gap > 0.0 {
                 continue;
             }
             let facet = &scene.facets[record.face as usize];
-            let other = facet.nodes[0];
-            // Two ends of bars see each other; once is enough.
-            if facet.kind == FacetKind::Point && other < record.node && both_ends(scene, record.node) {
+            if facet.kind != FacetKind::Plane && !looks_against(scene, now, &record) {
                 continue;
             }
-            let mut touching = Touching::of_record(scene, &record);
-            if let Features::NodeFace { through: t, .. } = &mut touching.features {
-                *t = through;
+            if is_second_end(scene, &record) {
+                continue;
             }
-            let crossed = |t: &Touching| {
-                t.bodies == touching.bodies
-                    && matches!(t.features, Features::NodeFace { node, .. } if node == record.node)
-            };
+            let mut pair = at.of_record(&record);
+            if through {
+                let Some(other) = at.node_face(record.node, record.face, pair.side, true) else { continue };
+                pair = other;
+            }
+            let crossed =
+                |p: &Pair| (p.bodies, p.key.kind, p.key.first) == (pair.bodies, Kind::NodeFace, record.node);
             let plane = facet.kind == FacetKind::Plane;
-            if plane || touched_before(&touching) && !list[..crossings].iter().any(crossed) {
-                list.push(touching);
+            if plane || touched_before(&pair) && !list[..crossings].iter().any(crossed) {
+                list.push(pair);
             }
         }
         std::mem::swap(known, before);
         known.clear();
-        known.extend(list.iter().filter_map(|t| match t.features {
-            Features::NodeFace { node, face, .. } => Some([node, face]),
-            Features::Edges { .. } => None,
-        }));
+        let nodes = list.iter().filter(|p| p.key.kind == Kind::NodeFace);
+        known.extend(nodes.map(|p| [p.key.first, p.key.second]));
         known.sort_unstable();
         for record in search.edge_edge().iter().filter(|r| r.gap <= 0.0) {
-            let touching = Touching::of_edges(scene, record);
-            let same = |t: &Touching| matches!(t.features, Features::Edges { first, second, .. } if (first, second) == (record.first, record.second));
-            if list[..crossings].iter().any(same) || !touched_before(&touching) {
+            let pair = at.of_edges(record);
+            if list[..crossings].iter().any(|p| p.key == pair.key) || !touched_before(&pair) {
                 continue;
             }
             if parts_bodies(scene, now, record.first, record.second, &record.normal) {
-                list.push(touching);
+                list.push(pair);
             }
         }
+        self.put_in_order(crossings);
+    }
+
+    /// What overlaps goes the deepest first, nodes before edges, equal depths by their numbers: whoever comes first is told by
+    /// the scene, not by the order in which its bodies are listed.
+    fn put_in_order(&mut self, from: usize) {
+        let Collisions { world, list, order, sorted, .. } = self;
+        let at = world.places();
+        let equal = SAME_DEPTH * self.deepest;
+        order.clear();
+        for (i, pair) in list.iter().enumerate().skip(from) {
+            let gap = at.measured_anew(pair).map_or(0.0, |pair| pair.gap);
+            order.push((pair.key.kind == Kind::EdgeEdge, (gap / equal).round() as i64, i as u32));
+        }
+        order.sort_unstable();
+        sorted.clear();
+        sorted.extend(order.iter().map(|o| list[o.2 as usize]));
+        list[from..].copy_from_slice(sorted);
     }
 
     /// What met on its way, in the order of time; of each node and body the first.
     fn find_crossings(&mut self, query: &Query) -> Result<(), SearchError> {
-        let Collisions { scene, on_the_way, list, now, start, poses, .. } = self;
+        let Collisions { world, on_the_way, list, start, .. } = self;
+        let (at, scene, now) = (world.places(), &world.scene, &world.x);
         let touch = 2.0 * self.clearance;
         on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
         let motion = Motion { start, end: now };
-        let at = Places { scene, x: now, poses };
-        for of in candidates(on_the_way) {
+        for of in candidates(on_the_way.candidates()) {
             if let Some(time) = of.meets(scene, motion, 0.0) {
                 list.extend(Meeting { of, time }.crossing(&at, motion, touch, true));
             }
@@ -342,14 +299,6 @@ impl Collisions {
         }
     }
 
-    /// Sums up what the step's contacts have done to each node.
-    pub fn close(&mut self) {
-        self.touches.extend(self.nodes.iter().map(|n| Touch {
-            impulse: n.normal + n.friction + n.spin,
-            kick: self.inv_mass[n.node as usize] * (n.normal + n.friction + n.spin),
-        }));
-    }
-
     /// Puts one contact back on the surface if it is not open by more than `room` [m].
     pub(super) fn put_back(
         &mut self,
@@ -360,35 +309,31 @@ impl Collisions {
         v: &mut [Vec3],
         room: f64,
     ) {
-        let touching = self.list[i];
-        let at = Places { scene: &self.scene, x: &self.now, poses: &self.poses };
+        let listed = self.list[i];
+        let at = self.world.places();
         // measured anew: earlier contacts have moved nodes
-        let Some(mut pair) = touching.pair(&at) else { return };
-        if pair.gap > 0.0 && touching.crossing.is_some() {
+        let Some(mut pair) = at.measured_anew(&listed) else { return };
+        if pair.gap > 0.0 && listed.met.is_some() {
             // where they met they are apart again; they may have slid to another place
-            let slid = Touching { crossing: None, ..touching }.pair(&at);
-            pair = slid.filter(|p| p.gap <= 0.0 && -p.gap <= self.deepest).unwrap_or(pair);
+            let slid = at.measured_anew(&Pair { met: None, ..listed });
+            let slid = slid.filter(|p| p.gap <= 0.0 && -p.gap <= self.deepest);
+            pair = slid.map_or(pair, |slid| Pair { met: listed.met, ..slid });
         }
-        if pair.gap > room || self.came_too_late(&touching, &pair) {
+        if pair.gap > room || self.came_too_late(&pair) {
             return;
         }
-        let [a, b] = touching.bodies;
-        let law = model.contact.law(a, b);
+        let law = model.contact.law(pair.bodies[0], pair.bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let clearance = if touching.crossing.is_some() || options.guard { self.clearance } else { 0.0 };
+        let clearance = if pair.met.is_some() || options.guard { self.clearance } else { 0.0 };
         let clearance = clearance.max(room);
-        if touching.crossing.is_none() {
+        if pair.met.is_none() {
             // Putting back takes the angular momentum τ/(1+e) J × u, an impulse on points that have slid apart by δ since
             // they met gives δ × J: nothing is left if they met τ/(1+e) ago.
             let u = pair.relative_velocity(v);
             let approach = -pair.normal.dot(&u);
             let since = if approach > 0.0 { newmark.dt().min(-pair.gap / approach) } else { 0.0 };
             let slip = since / (1.0 + pair.e) * (u + approach * pair.normal);
-            if let Some(met) = touching.before_sliding(&at, &pair, &slip).filter(|p| p.gap <= room) {
-                let (mu, e) = (pair.mu, pair.e);
-                pair = met;
-                (pair.mu, pair.e) = (mu, e);
-            }
+            pair = at.before_sliding(&pair, &slip).filter(|p| p.gap <= room).unwrap_or(pair);
         }
 
         let Some(moves) = response::displacements(&pair, clearance, options.projection, &self.inv_mass)
@@ -398,8 +343,8 @@ impl Collisions {
         let mut work = 0.0;
         for ((k, _), d) in pair.stencil().zip(&moves) {
             work += model.mass[k] * newmark.acceleration(k).dot(d);
-            self.now[k] += d;
-            self.node(k, newmark).moved += d;
+            self.world.x[k] += d;
+            self.account.of(k, newmark).moved += d;
         }
         let spin = options.spin_correction && pair.outer.is_none() && self.are_free(pair.points(), model);
         if spin {
@@ -407,7 +352,7 @@ impl Collisions {
             self.restore_spin(pair.points(), gained, model, newmark, v);
         }
         let work = if options.energy_correction { work } else { 0.0 };
-        self.queue.waiting.push(Waiting::new(touching, pair, work, spin));
+        self.queue.waiting.push(Waiting::new(pair, work, spin));
         if options.waits_for_forces() {
             self.queue.moves.push(moves);
         }
@@ -420,33 +365,20 @@ impl Collisions {
             let (pair, moves) = (self.queue.waiting[at].pair, self.queue.moves[at]);
             let mut work = 0.0;
             for ((k, _), d) in pair.stencil().zip(&moves) {
-                let a = self.node(k, newmark).a + newmark.acceleration(k);
+                let a = self.account.of(k, newmark).a + newmark.acceleration(k);
                 work += 0.5 * model.mass[k] * a.dot(d);
             }
             self.queue.waiting[at].work = work;
         }
     }
 
-    /// Friction that changes velocities has also held the points back since they met: that long they went too far. Without
-    /// this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
-    pub(super) fn hold_back(
-        &mut self,
-        touching: &Touching,
-        pair: &Pair,
-        friction: &Vec3,
-        approach: f64,
-        newmark: &Newmark,
-    ) {
-        let since = match touching.crossing {
-            Some(_) => (1.0 - touching.time) * newmark.dt(),
-            None if approach > 0.0 => newmark.dt().min(-pair.gap / approach),
-            // pushed together by its neighbours, and inside already
-            None => newmark.dt(),
-        };
+    /// Friction that changes velocities has also held the points back for the time `acted` [s]: that long they went too
+    /// far. Without this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
+    pub(super) fn hold_back(&mut self, pair: &Pair, friction: &Vec3, acted: f64, newmark: &Newmark) {
         for (k, w) in pair.stencil() {
-            let d = since * w * (self.inv_mass[k] * friction);
-            self.now[k] += d;
-            self.node(k, newmark).held_back += d;
+            let d = acted * w * (self.inv_mass[k] * friction);
+            self.world.x[k] += d;
+            self.account.of(k, newmark).held_back += d;
         }
     }
 
@@ -459,94 +391,56 @@ impl Collisions {
         newmark: &Newmark,
         v: &mut [Vec3],
     ) {
-        let Some(spin) = Spin::against(&gained, nodes, &model.mass, &self.now, v) else { return };
-        self.sums.spin += spin.gain;
+        let Some(spin) = Spin::against(&gained, nodes, &model.mass, &self.world.x, v) else { return };
+        self.account.sums.spin += spin.gain;
         for k in nodes.iter().map(|&k| k as usize) {
-            let dv = spin.at(&self.now[k]);
+            let dv = spin.at(&self.world.x[k]);
             v[k] += dv;
-            self.node(k, newmark).spin += model.mass[k] * dv;
+            self.account.of(k, newmark).spin += model.mass[k] * dv;
         }
     }
 
-    pub(super) fn book(&mut self, pair: &Pair, impact: &Impact, bodies: [u32; 2], newmark: &Newmark) {
-        let j = impact.impulse();
-        let mut centre = Vec3::zeros();
-        for (k, w) in pair.stencil() {
-            let node = self.node(k, newmark);
-            node.normal += w * impact.normal;
-            node.friction += w * impact.friction;
-            centre += w * self.now[k];
-        }
-        self.sums.lost_normal += impact.lost_normal;
-        self.sums.lost_friction += impact.lost_friction;
-        self.sums.kicks += 1;
-        // the first point of a pair with an obstacle belongs to the body, whichever came first in the record
-        let mut on_first = j;
-        if let Some(outer) = pair.outer {
-            self.sums.work += j.dot(&outer.velocity);
-            self.sums.impulse += j;
-            self.sums.moment += centre.cross(&j);
-            if self.scene.bodies[bodies[0] as usize].attributes.rigid {
-                on_first = -j;
-            }
-        }
-        self.impulses.add(bodies, on_first);
+    pub(super) fn book(&mut self, pair: &Pair, impact: &Impact, newmark: &Newmark) {
+        self.account.book(pair, impact, &self.world.x, newmark);
+        self.world.count(pair, impact.impulse());
     }
 
     /// An edge deeper in another than it can have come in this step was never outside of it.
-    fn came_too_late(&self, touching: &Touching, pair: &Pair) -> bool {
-        if touching.crossing.is_some() || !matches!(touching.features, Features::Edges { .. }) {
+    fn came_too_late(&self, pair: &Pair) -> bool {
+        if pair.met.is_some() || pair.key.kind != Kind::EdgeEdge {
             return false;
         }
         // Where an end of the edges was inside a face before, the bodies have met already.
         let met = |k: &u32| {
             let from = self.before.partition_point(|b| b[0] < *k);
             let faces = self.before[from..].iter().take_while(|b| b[0] == *k);
-            faces.map(|b| self.scene.facets[b[1] as usize].body).any(|b| touching.bodies.contains(&b))
+            faces.map(|b| self.world.scene.facets[b[1] as usize].body).any(|b| pair.bodies.contains(&b))
         };
         if pair.points().iter().any(met) {
             return false;
         }
-        let came: Vec3 = pair.stencil().map(|(k, w)| w * (self.now[k] - self.start[k])).sum();
-        let came = came - pair.outer.map_or(Vec3::zeros(), |_| self.obstacle_step(touching, pair));
+        let came: Vec3 = pair.stencil().map(|(k, w)| w * (self.world.x[k] - self.start[k])).sum();
+        let came = came - pair.outer.map_or(Vec3::zeros(), |_| self.obstacle_step(pair));
         -pair.gap > 2.0 * came.norm() + LATE * self.deepest
     }
 
     /// How far the outer point of a pair of edges came in this step.
-    fn obstacle_step(&self, touching: &Touching, pair: &Pair) -> Vec3 {
-        let Features::Edges { first, second, .. } = touching.features else { return Vec3::zeros() };
-        let rigid = |e: &u32| self.scene.bodies[self.scene.edges[*e as usize].body as usize].attributes.rigid;
-        let Some(e) = [first, second].into_iter().find(rigid) else { return Vec3::zeros() };
+    fn obstacle_step(&self, pair: &Pair) -> Vec3 {
+        let rigid = |e: &u32| {
+            self.world.scene.bodies[self.world.scene.edges[*e as usize].body as usize].attributes.rigid()
+        };
+        let Some(e) = [pair.key.first, pair.key.second].into_iter().find(rigid) else { return Vec3::zeros() };
         let Some(outer) = pair.outer else { return Vec3::zeros() };
-        let [a, b] = self.scene.edges[e as usize].nodes.map(|k| k as usize);
-        let along = self.now[b] - self.now[a];
-        let s = (outer.position - self.now[a]).dot(&along) / along.norm_squared();
-        (1.0 - s) * (self.now[a] - self.start[a]) + s * (self.now[b] - self.start[b])
+        let [a, b] = self.world.scene.edges[e as usize].nodes.map(|k| k as usize);
+        let along = self.world.x[b] - self.world.x[a];
+        let s = (outer.position - self.world.x[a]).dot(&along) / along.norm_squared();
+        (1.0 - s) * (self.world.x[a] - self.start[a]) + s * (self.world.x[b] - self.start[b])
     }
 
     /// Does nothing hold these nodes?
     pub(super) fn are_free(&self, nodes: &[u32], model: &Model) -> bool {
         let free = |k: usize| self.inv_mass[k] == Mat3::from_diagonal_element(1.0 / model.mass[k]);
         nodes.iter().all(|&k| (k as usize) < model.mass.len() && free(k as usize))
-    }
-
-    /// The account of a node, opened at its first contact.
-    pub(super) fn node(&mut self, node: usize, newmark: &Newmark) -> &mut Node {
-        if self.slot[node] == UNTOUCHED {
-            self.slot[node] = self.nodes.len() as u32;
-            let zero = Vec3::zeros();
-            self.nodes.push(Node {
-                node: node as u32,
-                a: newmark.acceleration(node),
-                moved: zero,
-                held_back: zero,
-                normal: zero,
-                friction: zero,
-                spin: zero,
-                guarded: zero,
-            });
-        }
-        &mut self.nodes[self.slot[node] as usize]
     }
 
     /// Part of an impulse on a node that its support takes.
@@ -561,7 +455,9 @@ impl Collisions {
 
     /// Deepest overlap before the first step [m].
     pub fn penetration_at_start(&mut self, options: &Options) -> Result<f64, SearchError> {
-        self.search.find(&self.scene, &self.now, None, &self.query(options))?;
+        let query = self.query(options);
+        let ContactWorld { scene, search, x, .. } = &mut self.world;
+        search.find(scene, x, None, &query)?;
         Ok(self.deepest_record())
     }
 
@@ -570,21 +466,22 @@ impl Collisions {
     pub fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
         let margin = self.clearance * (BESIDE / CLEARANCE);
-        if self.nodes.iter().any(|n| n.way() > margin) {
-            self.search.wake();
-            self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
-            self.search.wake();
+        let Collisions { world, account, start, list, listed, listed_bodies, .. } = self;
+        let ContactWorld { scene, search, x: now, .. } = world;
+        if account.nodes.iter().any(|n| n.way() > margin) {
+            search.wake();
+            search.find(scene, now, Some(start), &query)?;
+            search.wake();
             return Ok(self.deepest_record());
         }
-        let Collisions { scene, search, now, start, list, nodes, listed, listed_bodies, .. } = self;
         listed.resize(now.len(), false);
         listed_bodies.clear();
         listed_bodies.resize(scene.bodies.len(), false);
-        let named = list.iter().map(|touching| match touching.features {
-            Features::NodeFace { node, .. } => node,
-            Features::Edges { first, .. } => scene.edges[first as usize].nodes[0],
+        let named = list.iter().map(|pair| match pair.key.kind {
+            Kind::EdgeEdge => scene.edges[pair.key.first as usize].nodes[0],
+            _ => pair.key.first,
         });
-        let all = nodes.iter().map(|n| n.node).chain(named);
+        let all = account.nodes.iter().map(|n| n.node).chain(named);
         for k in all.clone() {
             listed[k as usize] = true;
             listed_bodies[scene.node_body[k as usize] as usize] = true;
@@ -595,123 +492,16 @@ impl Collisions {
     }
 
     fn deepest_record(&self) -> f64 {
+        let ContactWorld { scene, search, x, .. } = &self.world;
         let mut depth: f64 = 0.0;
-        for record in self.search.vertex_face() {
+        for record in search.vertex_face() {
             depth = depth.max(-record.gap);
         }
-        for record in self.search.edge_edge() {
-            if -record.gap > depth
-                && parts_bodies(&self.scene, &self.now, record.first, record.second, &record.normal)
-            {
-                depth = depth.max(depth_of_edges(&self.scene, &self.now, record));
+        for record in search.edge_edge() {
+            if -record.gap > depth && parts_bodies(scene, x, record.first, record.second, &record.normal) {
+                depth = depth.max(depth_of_edges(scene, x, record));
             }
         }
         depth
     }
-
-    /// Writes the books of the impacts themselves; what depends on the end of the step is the method's.
-    pub fn post(&mut self, ledger: &mut Ledger) {
-        for n in &self.nodes {
-            self.impulses.received[n.node as usize] += n.normal + n.friction;
-        }
-        ledger.restitution += self.sums.lost_normal + self.sums.returned;
-        ledger.friction += self.sums.lost_friction;
-        ledger.correction += self.sums.spin + self.sums.returned;
-        ledger.external += self.sums.work;
-        ledger.impulse += self.sums.impulse;
-        ledger.moment += self.sums.moment;
-        self.carried.sort_unstable();
-        self.carried.dedup();
-        ledger.contacts = self.carried.len() as u64;
-        ledger.collision_kicks += self.sums.kicks;
-    }
-}
-
-/// A node and a face, or two edges, that may meet during a step.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Candidate {
-    NodeFace { node: u32, face: u32 },
-    Edges { first: u32, second: u32 },
-}
-
-impl Candidate {
-    /// When the two come nearer than `separation`.
-    pub fn meets(&self, scene: &Scene, motion: Motion, separation: f64) -> Option<f64> {
-        match *self {
-            Candidate::NodeFace { node, face } => node_meets(scene, motion, node, face, separation),
-            Candidate::Edges { first, second } => edges_meet(scene, motion, first, second, separation),
-        }
-    }
-
-    /// All nodes that have to do with it; some twice.
-    pub fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
-        let nodes = match *self {
-            Candidate::NodeFace { node, face } => {
-                let [a, b, c, d] = scene.facets[face as usize].nodes;
-                [node, a, b, c, d]
-            }
-            Candidate::Edges { first, second } => {
-                let ([a, b], [c, d]) =
-                    (scene.edges[first as usize].nodes, scene.edges[second as usize].nodes);
-                [a, b, c, d, d]
-            }
-        };
-        nodes.into_iter()
-    }
-}
-
-/// Two features that meet, and when.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Meeting {
-    pub of: Candidate,
-    pub time: f64,
-}
-
-impl Meeting {
-    /// The contact this is, if it has a normal and a side.
-    pub fn crossing(&self, at: &Places, motion: Motion, touch: f64, doubtful: bool) -> Option<Touching> {
-        match self.of {
-            Candidate::NodeFace { node, face } => node_crossing(at, motion, node, face, self.time, touch),
-            Candidate::Edges { first, second } => {
-                edge_crossing(at, motion, first, second, self.time, touch, doubtful)
-            }
-        }
-    }
-}
-
-/// All candidates of a search.
-pub(super) fn candidates(search: &ThreeStage) -> impl Iterator<Item = Candidate> + '_ {
-    let all = search.candidates();
-    all.groups.iter().flat_map(move |group| {
-        let nodes = group.vertex_face.of(&all.vertex_face).iter();
-        let edges = group.edge_edge.of(&all.edge_edge).iter();
-        nodes
-            .map(|&[node, face]| Candidate::NodeFace { node, face })
-            .chain(edges.map(|&[first, second]| Candidate::Edges { first, second }))
-    })
-}
-
-/// Sorts crossings by time and keeps of each node and body the first.
-pub(super) fn in_order(list: &mut Vec<Touching>) {
-    let group = |t: &Touching| match t.features {
-        Features::NodeFace { node, .. } => (0, node, t.bodies[1], 0),
-        Features::Edges { first, second, .. } => (1, first, t.bodies[1], second),
-    };
-    let by_time = |p: &Touching, q: &Touching| p.time.total_cmp(&q.time).then(name(p).cmp(&name(q)));
-    list.sort_unstable_by(|p, q| group(p).cmp(&group(q)).then(by_time(p, q)));
-    list.dedup_by_key(|t| group(t));
-    list.sort_unstable_by(by_time);
-}
-
-/// What tells one contact of a step from another.
-pub(super) fn name(t: &Touching) -> (u8, u32, u32) {
-    match t.features {
-        Features::NodeFace { node, face, .. } => (0, node, face),
-        Features::Edges { first, second, .. } => (1, first, second),
-    }
-}
-
-/// Is this node the end of a bar, seen by others as a facet too?
-fn both_ends(scene: &Scene, node: u32) -> bool {
-    scene.node_facets.of(node).iter().any(|&f| scene.facets[f as usize].kind == FacetKind::Point)
 }

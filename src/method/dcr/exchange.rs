@@ -6,25 +6,31 @@
 //! ```text
 //! 1 stop      λ ≥ 0   n·u ≥ 0   λ n·u = 0      each contact in turn, until nothing closes
 //! 2 part      λ (1 + s e)                      s from the energy Σ e² D that restitution leaves, D what stopping took
-//! 3 rub       t                                each contact in turn, in the cone of its normal impulse
+//! 3 rub       t                                each contact in turn, in the cone of what stopped it
+//! 4 return    t (1 + s_t e)                    s_t ≤ 1 from the energy: friction never adds any
 //! ```
 //!
-//! s is 1 as far as 1 has come to its end. For one contact this is the closed form.
+//! s is 1 as far as 1 has come to its end. For one contact this is the closed form. With plastic stick 3 has the cone of the
+//! whole normal impulse, and nothing is returned.
+//!
+//! **Positions.** An impulse that turns a speed round stands in the middle of the time in which it acts. Friction has acted
+//! all through a step of persistent contact, so along the surface nodes go back by what it did in `Δt/(1 + e_t)` (`d_t`). Then
+//! bodies that stick neither creep nor pay, with any restitution: the work of d_t against the forces is that of the impulse
+//! in the half step after it. A shorter time, as since the impact, costs the difference times a·J at every landing.
 //!
 //! **Why not one after the other.** Whole impacts in a row keep the energy too, but each turns what its neighbours have
 //! just turned around. The velocity w along the contacts ends as some w° of the same size that is not −w, while positions
 //! are put back all the way: a step with accelerations a gains ½Δt a·M(w + w°), and this is never negative where a presses
 //! the bodies together. On two graded bars whose meshes do not match it was 1.8 % in one impact.
 
-use super::Options;
-use super::collisions::{Collisions, name};
-use crate::contact::friction::scale_to_cone;
+use super::collisions::Collisions;
+use super::{Options, Variant};
+use crate::contact::friction::{Stick, scale_to_cone};
 use crate::contact::pair::{MAX_POINTS, Pair};
-use crate::contact::touch::Touching;
 use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 use crate::method::newmark::Newmark;
-use crate::method::response::{self, Impact};
+use crate::method::response::{self, Impact, Terms};
 use crate::model::Model;
 
 /// An island is settled when a round changes no velocity by more than this share of its fastest approach.
@@ -33,7 +39,6 @@ const SETTLED: f64 = 1e-3;
 /// A contact that has been put back on the surface and waits for its impulse.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    pub touching: Touching,
     pub pair: Pair,
     /// Energy it shall give back beside its restitution [J].
     pub work: f64,
@@ -43,9 +48,10 @@ pub struct Waiting {
     inv: Mat3,
     inv_n: f64,
     approach: f64,
-    /// Impulse that stops it, and all of its normal impulse [N s].
+    /// Impulse that stops it, and all of its normal impulse [N s]; share of the slip that comes back.
     stop: f64,
     normal: f64,
+    back: f64,
     friction: Vec3,
     /// Energy taken out by either [J].
     lost_normal: f64,
@@ -53,9 +59,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    pub fn new(touching: Touching, pair: Pair, work: f64, spin: bool) -> Waiting {
+    pub fn new(pair: Pair, work: f64, spin: bool) -> Waiting {
         Waiting {
-            touching,
             pair,
             work,
             spin,
@@ -64,6 +69,7 @@ impl Waiting {
             approach: 0.0,
             stop: 0.0,
             normal: 0.0,
+            back: 0.0,
             friction: Vec3::zeros(),
             lost_normal: 0.0,
             lost_friction: 0.0,
@@ -115,41 +121,43 @@ impl Collisions {
     /// Exchanges the momentum of everything that waits; `v` are the velocities of all nodes.
     pub fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let mut queue = std::mem::take(&mut self.queue);
-        queue.sort(self.nodes.len(), &self.slot);
+        queue.sort(self.account.nodes.len(), &self.account.slot);
         let Queue { waiting, order, .. } = &mut queue;
         for island in order.chunk_by(|a, b| a[0] == b[0]) {
             if let [[_, alone]] = island {
-                self.bounce(&mut waiting[*alone as usize], options, v);
+                self.bounce(&mut waiting[*alone as usize], model, options, v);
             } else {
                 let together = Island {
                     of: island,
                     inv_mass: &self.inv_mass,
                     sweeps: options.sweeps,
+                    stick: model.contact.stick,
                     corrected: options.energy_correction,
                 };
-                self.sums.returned += together.bounce(waiting, v);
+                self.account.sums.returned += together.bounce(waiting, v);
             }
             for &[_, c] in island {
-                self.account(&waiting[c as usize], model, newmark, v);
+                self.account(&waiting[c as usize], model, options, newmark, v);
             }
         }
         queue.clear();
         self.queue = queue;
     }
 
-    fn bounce(&mut self, w: &mut Waiting, options: &Options, v: &mut [Vec3]) {
-        w.approach = -w.opening(v);
-        let Some(impact) = response::bounce(&w.pair, w.work, &self.inv_mass, v) else { return };
+    fn bounce(&mut self, w: &mut Waiting, model: &Model, options: &Options, v: &mut [Vec3]) {
+        let terms = Terms { stick: model.contact.stick, work: w.work, parting: 0.0 };
+        let Some(impact) = response::bounce(&w.pair, terms, &self.inv_mass, v) else { return };
         w.normal = w.pair.normal.dot(&impact.normal);
+        w.back = terms.stick.restitution(w.pair.e);
         w.friction = impact.friction;
         (w.lost_normal, w.lost_friction) = (impact.lost_normal, impact.lost_friction);
         if options.energy_correction {
-            self.sums.returned += w.work - impact.owed;
+            self.account.sums.returned += w.work - impact.owed;
         }
     }
 
     /// Enters one contact in the books, with what follows from its impulse.
-    fn account(&mut self, w: &Waiting, model: &Model, newmark: &Newmark, v: &mut [Vec3]) {
+    fn account(&mut self, w: &Waiting, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         if w.normal <= 0.0 {
             return;
         }
@@ -158,19 +166,33 @@ impl Collisions {
             friction: w.friction,
             lost_normal: w.lost_normal,
             lost_friction: w.lost_friction,
+            lifted: 0.0,
             owed: 0.0,
             sticks: false,
         };
-        self.book(&w.pair, &impact, w.touching.bodies, newmark);
+        self.book(&w.pair, &impact, newmark);
         if w.friction != Vec3::zeros() {
-            self.hold_back(&w.touching, &w.pair, &w.friction, w.approach, newmark);
+            self.hold_back(&w.pair, &w.friction, acts(options.variant, w.back) * newmark.dt(), newmark);
         }
         if w.spin {
             // points that do not quite coincide: the impulse has a moment
-            let moment = w.pair.gap_vector(&self.now).cross(&impact.impulse());
+            let moment = w.pair.gap_vector(&self.world.x).cross(&impact.impulse());
             self.restore_spin(w.pair.points(), moment, model, newmark, v);
         }
-        self.carried.push(name(&w.touching));
+        self.account.carried.push(w.pair.key);
+    }
+}
+
+/// How long friction has acted when a step ends, as a share of it; `back` of the slip comes back.
+///
+/// Steps of bodies that stick repeat themselves: from −e_t u + Δt a = u the slip is u = Δt a/(1 + e_t), and contact answers
+/// it with J/m = −(1 + e_t) u. Variant P has moved by Δt u, which is Δt/(1 + e_t) of J/m too far. Variant F moves by
+/// −Δt e_t u + ½Δt² a = ½(1 − e_t) Δt u: half a step of J/m less.
+fn acts(variant: Variant, back: f64) -> f64 {
+    let whole = 1.0 / (1.0 + back);
+    match variant {
+        Variant::Predictor => whole,
+        Variant::FullStep => whole - 0.5,
     }
 }
 
@@ -180,6 +202,7 @@ struct Island<'a> {
     of: &'a [[u32; 2]],
     inv_mass: &'a [Mat3],
     sweeps: u32,
+    stick: Stick,
     /// Contacts shall give back the work of having been put back.
     corrected: bool,
 }
@@ -212,6 +235,9 @@ impl Island<'_> {
         let returned = self.part(waiting, v);
         if self.places().any(|c| waiting[c].pair.mu > 0.0) {
             self.rub(waiting, SETTLED * fastest, v);
+            if self.stick == Stick::Elastic {
+                self.return_slip(waiting, v);
+            }
         }
         returned
     }
@@ -275,7 +301,7 @@ impl Island<'_> {
         returned
     }
 
-    /// 3: sliding is stopped, as far as the normal impulses allow.
+    /// 3: sliding is stopped, as far as the normal impulses allow: with elastic stick those that stop the approach.
     fn rub(&self, waiting: &mut [Waiting], settled: f64, v: &mut [Vec3]) {
         for _ in 0..self.sweeps {
             let mut changed: f64 = 0.0;
@@ -287,7 +313,8 @@ impl Island<'_> {
                 let n = w.pair.normal;
                 let u = w.pair.relative_velocity(v);
                 let stick = w.friction + response::stick(&w.inv, w.inv_n, &u, n.dot(&u), &Vec3::zeros(), &n);
-                let mut more = scale_to_cone(w.normal, &stick, &n, w.pair.mu) * stick - w.friction;
+                let pressed = if self.stick == Stick::Elastic { w.stop } else { w.normal };
+                let mut more = scale_to_cone(pressed, &stick, &n, w.pair.mu) * stick - w.friction;
                 // energy of a share θ of it: b θ + c θ²; restraints that couple the directions could make it a source
                 let (b, c) = (more.dot(&u), 0.5 * more.dot(&(w.inv * more)));
                 if b + c > 0.0 {
@@ -306,12 +333,57 @@ impl Island<'_> {
     }
 }
 
+impl Island<'_> {
+    /// 4: slip comes back as the approach did, as far as friction has taken energy for it.
+    fn return_slip(&self, waiting: &mut [Waiting], v: &mut [Vec3]) {
+        let rubs = |w: &Waiting| w.friction != Vec3::zeros();
+        // energy of s times what would come back: along s + ½ square s²
+        let (mut lost, mut along) = (0.0, 0.0);
+        for c in self.places() {
+            let w = &mut waiting[c];
+            if rubs(w) {
+                // the whole in the cone of the whole
+                w.back = f64::min(w.pair.e, w.normal / w.stop - 1.0).max(0.0);
+                lost += w.lost_friction;
+                along += w.back * w.friction.dot(&w.pair.relative_velocity(v));
+            }
+        }
+        let before: f64 = along;
+        for w in self.places().map(|c| &waiting[c]).filter(|w| rubs(w)) {
+            self.push(w, &(w.back * w.friction), v);
+        }
+        let after: f64 = (self.places().map(|c| &waiting[c]).filter(|w| rubs(w)))
+            .map(|w| w.back * w.friction.dot(&w.pair.relative_velocity(v)))
+            .sum();
+        let square = after - before;
+        let gain = before + 0.5 * square;
+        let mut s = 1.0;
+        if gain > lost {
+            let root = (before * before + 2.0 * square * lost.max(0.0)).sqrt();
+            s = if square > 0.0 { ((root - before) / square).clamp(0.0, 1.0) } else { 0.0 };
+            for w in self.places().map(|c| &waiting[c]).filter(|w| rubs(w)) {
+                self.push(w, &((s - 1.0) * w.back * w.friction), v);
+            }
+        }
+        // booked on the first of them: what the island has lost is one number
+        let left = (lost - s * before - 0.5 * s * s * square).max(0.0);
+        let mut all = Some(left);
+        for c in self.places() {
+            let w = &mut waiting[c];
+            if rubs(w) {
+                w.back *= s;
+                w.friction *= 1.0 + w.back;
+                w.lost_friction = all.take().unwrap_or(0.0);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::contact::dice::Dice;
     use crate::contact::pair::Outer;
-    use crate::contact::touch::Features;
 
     const NODES: u32 = 9;
 
@@ -320,6 +392,7 @@ mod tests {
         mass: Vec<f64>,
         inv_mass: Vec<Mat3>,
         v: Vec<Vec3>,
+        stick: Stick,
     }
 
     fn kinetic(mass: &[f64], v: &[Vec3]) -> f64 {
@@ -355,16 +428,15 @@ mod tests {
                 _ => Pair::node_triangle(p, 0, [a, b, c3], [1.0 - s - t, s, t], n),
             };
             (pair.mu, pair.e) = (mu, 1.0);
-            let features = Features::NodeFace { node: p, face: 0, side: 1.0, through: false };
-            let touching = Touching { features, bodies: [0, 1], time: 1.0, crossing: None };
-            waiting.push(Waiting::new(touching, pair, 0.0, false));
+            waiting.push(Waiting::new(pair, 0.0, false));
         }
-        Pile { waiting, mass, inv_mass, v }
+        let stick = if dice.unit() < 0.5 { Stick::Elastic } else { Stick::Plastic };
+        Pile { waiting, mass, inv_mass, v, stick }
     }
 
     fn bounce(pile: &mut Pile, sweeps: u32, corrected: bool) -> f64 {
         let of: Vec<[u32; 2]> = (0..pile.waiting.len() as u32).map(|c| [0, c]).collect();
-        let island = Island { of: &of, inv_mass: &pile.inv_mass, sweeps, corrected };
+        let island = Island { of: &of, inv_mass: &pile.inv_mass, sweeps, stick: pile.stick, corrected };
         island.bounce(&mut pile.waiting, &mut pile.v)
     }
 
@@ -471,10 +543,13 @@ mod tests {
             for w in &mut pile.waiting {
                 (w.pair.e, w.work) = (dice.between(0.1, 1.0), work);
                 let mut v = pile.v.clone();
-                let alone = response::bounce(&w.pair, work, &pile.inv_mass, &mut v);
+                // an energy correction parts faster or slower than slip comes back
+                let stick = if work == 0.0 { pile.stick } else { Stick::Plastic };
+                let terms = Terms { stick, work, parting: 0.0 };
+                let alone = response::bounce(&w.pair, terms, &pile.inv_mass, &mut v);
                 let mut together = [*w];
-                let island =
-                    Island { of: &[[0, 0]], inv_mass: &pile.inv_mass, sweeps: 10, corrected: work != 0.0 };
+                let corrected = work != 0.0;
+                let island = Island { of: &[[0, 0]], inv_mass: &pile.inv_mass, sweeps: 10, stick, corrected };
                 let mut u = pile.v.clone();
                 let returned = island.bounce(&mut together, &mut u);
                 for (u, v) in u.iter().zip(&v) {

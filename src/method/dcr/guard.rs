@@ -9,15 +9,19 @@
 //! Velocities stay those of the impacts. The work of what zones move is booked as correction.
 
 use super::Options;
-use super::collisions::{Candidate, Collisions, Meeting, Node, candidates, in_order};
+use super::account::Node;
+use super::collisions::Collisions;
+use crate::contact::crossing::{Candidate, Meeting, Motion, candidates, in_order};
 use crate::contact::overlap;
+use crate::contact::pair::{Pair, Side};
+use crate::contact::rules::parts_bodies;
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
-use crate::contact::touch::{Features, Motion, Places, Touching, parts_bodies};
 use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
+use crate::method::contact_world::ContactWorld;
 use crate::method::newmark::Newmark;
 use crate::method::response::{self, Projection};
 use crate::model::Model;
@@ -89,7 +93,7 @@ impl Collisions {
         v: &mut [Vec3],
         time: f64,
     ) -> Result<(), StepError> {
-        self.zones.open(self.now.len());
+        self.zones.open(self.world.x.len());
         for round in 0..ROUNDS {
             self.find_meetings(options)?;
             if self.zones.meetings.is_empty() {
@@ -109,22 +113,23 @@ impl Collisions {
                 self.move_together(model, options, newmark, v);
             }
         }
-        let bodies = self.zones.meetings[0].bodies(self);
-        let [first, second] = bodies.map(|b| self.scene.bodies[b as usize].name.clone());
+        let bodies = self.zones.meetings[0].bodies(&self.world.scene);
+        let [first, second] = bodies.map(|b| self.world.scene.bodies[b as usize].name.clone());
         Err(StepError::Unguarded { first, second, time })
     }
 
     /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
     /// again.
     fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
-        let Collisions { scene, on_the_way, list, now, start, poses, zones, nodes, .. } = self;
+        let Collisions { world, on_the_way, list, start, zones, account, .. } = self;
+        let (at, scene, now, nodes) = (world.places(), &world.scene, &world.x, &account.nodes);
         let reach = REACH * self.clearance;
         let far = |n: &Node| (now[n.node as usize] - zones.gathered[n.node as usize]).norm() > 0.5 * reach;
         if zones.gathered.is_empty() || nodes.iter().any(far) {
             let query = Query { reach, ..Query::all(reach) };
             on_the_way.gather(scene, Positions::swept(start, now), &query)?;
             zones.near.clear();
-            zones.near.extend(candidates(on_the_way).map(|of| Near { of, met: None }));
+            zones.near.extend(candidates(on_the_way.candidates()).map(|of| Near { of, met: None }));
             zones.gathered.clone_from(now);
             zones.moved.clear();
             zones.moved.resize(now.len(), true);
@@ -145,15 +150,12 @@ impl Collisions {
         zones.meetings.clear();
         zones.meetings.extend(zones.near.iter().filter_map(|n| Some(Meeting { of: n.of, time: n.met? })));
         list.clear();
-        let at = Places { scene, x: now, poses };
         for meeting in &zones.meetings {
             match meeting.of {
                 Candidate::NodeFace { node, face }
                     if scene.facets[face as usize].kind == FacetKind::Plane =>
                 {
-                    let features = Features::NodeFace { node, face, side: 1.0, through: false };
-                    let bodies = [scene.node_body[node as usize], scene.facets[face as usize].body];
-                    list.push(Touching { features, bodies, time: 1.0, crossing: None });
+                    list.extend(at.node_face(node, face, Side::Front, false));
                 }
                 Candidate::Edges { .. } if !options.edge_edge => {}
                 _ => list.extend(meeting.crossing(&at, motion, 0.0, false)),
@@ -164,7 +166,8 @@ impl Collisions {
     }
 
     fn tie_together(&mut self) {
-        let Collisions { scene, zones, .. } = self;
+        let Collisions { world, zones, .. } = self;
+        let scene = &world.scene;
         for i in 0..zones.meetings.len() {
             match zones.meetings[i].of {
                 Candidate::NodeFace { node, face } => {
@@ -197,7 +200,7 @@ impl Collisions {
             let (mut held, mut led) = (Mat3::zeros(), Vec3::zeros());
             for &k in zone {
                 let k = k as usize;
-                let d = self.now[k] - self.start[k];
+                let d = self.world.x[k] - self.start[k];
                 let fixed = Mat3::identity() - self.mobility(k, model);
                 held += fixed;
                 led += fixed * d;
@@ -214,9 +217,9 @@ impl Collisions {
             let mut gained = Vec3::zeros();
             for &k in zone.iter().filter(|&&k| (k as usize) < free) {
                 let k = k as usize;
-                let d = self.mobility(k, model) * (together - (self.now[k] - self.start[k]));
-                self.now[k] += d;
-                self.node(k, newmark).guarded += d;
+                let d = self.mobility(k, model) * (together - (self.world.x[k] - self.start[k]));
+                self.world.x[k] += d;
+                self.account.of(k, newmark).guarded += d;
                 gained += d.cross(&(model.mass[k] * v[k]));
             }
             if options.spin_correction && self.are_free(zone, model) {
@@ -232,7 +235,7 @@ impl Collisions {
     }
 
     /// Bodies that touch at the start are moved apart by a hair: a guarded step starts free of overlaps.
-    pub fn part_at_start(&mut self, model: &Model, x: &mut [Vec3]) -> Result<(), StepError> {
+    pub fn part_at_start(&mut self, x: &mut [Vec3]) -> Result<(), StepError> {
         let query = Query {
             reach: self.clearance,
             vertex_face: true,
@@ -241,37 +244,38 @@ impl Collisions {
             pass: Pass::Double,
             max_penetration: None,
         };
-        self.poses.clear();
-        self.poses.extend(model.contact.obstacles.iter().map(|o| o.pose(0.0)));
         let mut last = [0; 2];
         for _ in 0..START {
-            self.search.find(&self.scene, &self.now, None, &query)?;
-            let mut list: Vec<Touching> = Vec::new();
-            for r in self.search.vertex_face().iter().filter(|r| r.gap < 0.5 * self.clearance) {
-                let touching = Touching::of_record(&self.scene, r);
+            let ContactWorld { scene, search, x: now, .. } = &mut self.world;
+            search.find(scene, now, None, &query)?;
+            let (at, search) = (self.world.places(), &self.world.search);
+            let mut list: Vec<Pair> = Vec::new();
+            for r in search.vertex_face().iter().filter(|r| r.gap < 0.5 * self.clearance) {
+                let pair = at.of_record(r);
                 if r.gap < -self.clearance {
-                    return Err(self.overlap_at_start(touching.bodies, -r.gap));
+                    return Err(self.overlap_at_start(pair.bodies, -r.gap));
                 }
-                list.push(touching);
+                list.push(pair);
             }
-            for r in self.search.edge_edge().iter().filter(|r| r.gap < 0.5 * self.clearance) {
-                if parts_bodies(&self.scene, &self.now, r.first, r.second, &r.normal) {
-                    list.push(Touching::of_edges(&self.scene, r));
+            for r in search.edge_edge().iter().filter(|r| r.gap < 0.5 * self.clearance) {
+                if parts_bodies(at.scene, at.x, r.first, r.second, &r.normal) {
+                    list.push(at.of_edges(r));
                 }
             }
             if list.is_empty() {
-                x.copy_from_slice(&self.now[..x.len()]);
+                x.copy_from_slice(&self.world.x[..x.len()]);
                 return self.refuse_overlap();
             }
-            for touching in &list {
-                let at = Places { scene: &self.scene, x: &self.now, poses: &self.poses };
-                let Some(pair) = touching.pair(&at).filter(|p| p.gap < 0.5 * self.clearance) else {
+            for listed in &list {
+                let Some(pair) =
+                    self.world.places().measured_anew(listed).filter(|p| p.gap < 0.5 * self.clearance)
+                else {
                     continue;
                 };
                 if let Some(moves) =
                     response::displacements(&pair, self.clearance, Projection::Mass, &self.inv_mass)
                 {
-                    pair.stencil().zip(&moves).for_each(|((k, _), d)| self.now[k] += d);
+                    pair.stencil().zip(&moves).for_each(|((k, _), d)| self.world.x[k] += d);
                 }
             }
             last = list[0].bodies;
@@ -284,11 +288,11 @@ impl Collisions {
         let mut faces = ThreeStage::new();
         let query =
             Query { reach: 0.0, vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
-        faces.gather(&self.scene, Positions::now(&self.now), &query)?;
-        let facets = &self.scene.facets;
+        faces.gather(&self.world.scene, Positions::now(&self.world.x), &query)?;
+        let facets = &self.world.scene.facets;
         let corners = |f: u32| {
             let [a, b, c, _] = facets[f as usize].nodes;
-            [a, b, c].map(|k| self.now[k as usize])
+            [a, b, c].map(|k| self.world.x[k as usize])
         };
         for &[f, g] in &faces.candidates().face_face {
             let triangles = [f, g].map(|f| facets[f as usize].kind) == [FacetKind::Triangle; 2];
@@ -300,18 +304,7 @@ impl Collisions {
     }
 
     fn overlap_at_start(&self, bodies: [u32; 2], depth: f64) -> StepError {
-        let [first, second] = bodies.map(|b| self.scene.bodies[b as usize].name.clone());
+        let [first, second] = bodies.map(|b| self.world.scene.bodies[b as usize].name.clone());
         StepError::Overlap { first, second, depth }
-    }
-}
-
-impl Meeting {
-    fn bodies(&self, of: &Collisions) -> [u32; 2] {
-        match self.of {
-            Candidate::NodeFace { node, face } => {
-                [of.scene.node_body[node as usize], of.scene.facets[face as usize].body]
-            }
-            Candidate::Edges { first, second } => [first, second].map(|e| of.scene.edges[e as usize].body),
-        }
     }
 }

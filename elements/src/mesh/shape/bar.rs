@@ -3,14 +3,19 @@
 use super::{Grading, limits};
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side};
+use carom_declare::{Count, Positive, section};
 
-/// A straight bar of bar2 cells from the origin along +x.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bar {
-    /// Length [m].
-    pub length: f64,
-    pub cells: u32,
-    pub grading: Grading,
+section! {
+    /// A bar of bar2 cells along x. Sets: xmin, xmax.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Bar: "bar" {
+        /// Length [m].
+        length: f64 as Positive => "1.0";
+        /// Cells along it.
+        cells: u32 as Count => "100";
+        /// Last cell edge over the first, or `{ slope, fine }` for edges that grow by a constant amount.
+        grading: Grading;
+    }
 }
 
 impl Bar {

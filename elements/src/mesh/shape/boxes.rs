@@ -1,18 +1,23 @@
 //! A box with its edges along the axes.
 
+use super::cell::SolidCell;
 use super::{Grading, limits, rectangle};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
+use carom_declare::{Count, Positive, section};
 
-/// A box with its lower corner at the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Box {
-    /// Edge lengths [m].
-    pub size: [f64; 3],
-    /// Cells per axis; six tets fill each of these.
-    pub cells: [u32; 3],
-    pub grading: [Grading; 3],
-    /// `Hex8` or `Tet4`.
-    pub cell: CellKind,
+section! {
+    /// A box with its edges along the axes. Sets: xmin, xmax, ymin, ymax, zmin, zmax.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Box: "box" {
+        /// Edge lengths [m].
+        size: [f64; 3] as [Positive; 3] => "[1.0, 1.0, 1.0]";
+        /// Cells per axis; six tets fill each of these.
+        cells: [u32; 3] as [Count; 3] => "[10, 10, 10]";
+        /// Hexahedra or tetrahedra.
+        cell: CellKind as SolidCell = CellKind::Hex8;
+        /// Per axis the last cell edge over the first, or `{ slope, fine }` for edges that grow by a constant amount.
+        grading: [Grading; 3];
+    }
 }
 
 impl Box {

@@ -1,27 +1,31 @@
 //! A solid cylinder: a disc drawn along z.
 
+use super::cell::SolidCell;
 use super::{Grading, disc, limits, round};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
+use carom_declare::{Count, Positive, section};
 
-/// A solid cylinder about the z axis, its centre at the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cylinder {
-    /// Radius [m].
-    pub radius: f64,
-    /// Length along z [m].
-    pub height: f64,
-    /// Cells along one side of the square core; four times as many stand around the cylinder.
-    pub core_cells: u32,
-    /// Layers of cells around the core.
-    pub layers: u32,
-    /// Radius of the core's corners over `radius`, between 0 and 1.
-    pub core: f64,
-    /// Cells along z.
-    pub axial_cells: u32,
-    /// Along z.
-    pub grading: Grading,
-    /// `Hex8` or `Tet4`.
-    pub cell: CellKind,
+section! {
+    /// A solid cylinder about z, its centre in the middle. Sets: side, zmin, zmax.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Cylinder: "cylinder" {
+        /// Radius [m].
+        radius: f64 as Positive => "1.0";
+        /// Cells along one side of the square core; four times as many stand around.
+        core_cells: u32 as Count => "4";
+        /// Layers of cells around the core.
+        layers: u32 as Count => "4";
+        /// Radius of the core's corners over `radius`, between 0 and 1.
+        core: f64 as Positive = round::CORE;
+        /// Length along z [m].
+        height: f64 as Positive => "1.0";
+        /// Cells along z.
+        axial_cells: u32 as Count => "10";
+        /// Hexahedra or tetrahedra.
+        cell: CellKind as SolidCell = CellKind::Hex8;
+        /// Along z, as with a bar.
+        grading: Grading;
+    }
 }
 
 impl Cylinder {

@@ -1,21 +1,25 @@
 //! A disc: a square core wrapped in rings.
 
+use super::cell::PlaneCell;
 use super::{limits, rectangle, round};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
+use carom_declare::{Count, Positive, section};
 
-/// A disc in the x–y plane, centred at the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Disc {
-    /// Radius [m].
-    pub radius: f64,
-    /// Cells along one side of the square core; four times as many stand around the disc.
-    pub core_cells: u32,
-    /// Rings of cells around the core.
-    pub layers: u32,
-    /// Radius of the core's corners over `radius`, between 0 and 1.
-    pub core: f64,
-    /// `Quad4` or `Tri3`.
-    pub cell: CellKind,
+section! {
+    /// A disc in the x-y plane about its centre. Set: outer.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Disc: "disc" {
+        /// Radius [m].
+        radius: f64 as Positive => "1.0";
+        /// Cells along one side of the square core; four times as many stand around.
+        core_cells: u32 as Count => "4";
+        /// Layers of cells around the core.
+        layers: u32 as Count => "4";
+        /// Radius of the core's corners over `radius`, between 0 and 1.
+        core: f64 as Positive = round::CORE;
+        /// Quadrilaterals or triangles.
+        cell: CellKind as PlaneCell = CellKind::Quad4;
+    }
 }
 
 impl Disc {

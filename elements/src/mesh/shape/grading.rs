@@ -13,14 +13,52 @@
 
 use super::limits::refuse;
 use crate::mesh::MeshError;
+use carom_declare::{Item, Json, Kind, NotNegative, Schemas, Value, Written, json, section, words};
 use std::cmp::Ordering;
 
-/// One end of an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
-    #[default]
-    Min,
-    Max,
+words! {
+    /// Where cells are small.
+    pub enum End {
+        /// At the lower end of the axis.
+        Min = "min",
+        /// At the upper end.
+        Max = "max",
+    }
+}
+
+section! {
+    /// Edges grow by a constant amount.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Quadratic: "grading" {
+        /// Slope of the grading at its fine end, 0 to 1; 1 is uniform.
+        slope: f64 as NotNegative => "0.2";
+        /// Where cells are small.
+        fine: End;
+    }
+}
+
+/// A number, or a table for the quadratic one.
+impl Kind for Grading {
+    type Of = Grading;
+    fn read(item: Item) -> Option<Grading> {
+        if let Value::Table(_) = item.node.value {
+            let Quadratic { slope, fine } = carom_declare::read_section(item)?;
+            return Some(Grading::Quadratic { slope, fine });
+        }
+        let ratio = item.positive()?;
+        Some(if ratio == 1.0 { Grading::Uniform } else { Grading::Geometric(ratio) })
+    }
+    fn write(value: &Grading) -> Option<Written> {
+        match *value {
+            Grading::Uniform => f64::write(&1.0),
+            Grading::Geometric(ratio) => f64::write(&ratio),
+            Grading::Quadratic { slope, fine } => Quadratic::write(&Quadratic { slope, fine }),
+        }
+    }
+    fn schema(schemas: &mut Schemas) -> Json {
+        let quadratic = Quadratic::schema(schemas);
+        json!({ "if": { "type": "object" }, "then": quadratic, "else": { "type": "number", "exclusiveMinimum": 0 } })
+    }
 }
 
 /// How cell edges grow from the lower to the upper end of an axis.

@@ -9,6 +9,10 @@
 //! | [`Disc`] | quad4, tri3 | `outer` | centre |
 //! | [`Cylinder`] | hex8, tet4 | `side zmin zmax` | centre, axis along z |
 //! | [`Sphere`] | hex8, tet4 | `surface` | centre |
+//! | [`HollowSphere`] | tri3, for shells | | centre |
+//! | [`HollowBox`] | tri3, for shells | | lower corner |
+//! | [`RoundSheet`] | tri3, for shells | `rim` | centre |
+//! | [`Tube`] | tri3, for shells | `zmin zmax` | centre, axis along z |
 //!
 //! Every side set also names a node set. All cells have positive det J at every corner. A shape is moved to
 //! its place afterwards, so sets are named before any rotation.
@@ -18,13 +22,15 @@
 
 mod bar;
 mod boxes;
+mod cell;
 mod cylinder;
 mod disc;
 mod grading;
-pub(super) mod limits;
+pub(crate) mod limits;
 mod rectangle;
 mod ring;
 mod round;
+mod sheet;
 mod sphere;
 
 pub use bar::Bar;
@@ -34,6 +40,7 @@ pub use disc::Disc;
 pub use grading::{End, Grading};
 pub use rectangle::Rectangle;
 pub use ring::Ring;
+pub use sheet::{Base, HollowBox, HollowSphere, RoundSheet, Tube};
 pub use sphere::Sphere;
 
 #[cfg(test)]

@@ -1,19 +1,24 @@
 //! A rectangle in the x–y plane.
 
+use super::cell::PlaneCell;
 use super::{Grading, limits};
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, convert};
+use carom_declare::{Count, Positive, section};
 
-/// A rectangle with its lower corner at the origin, sides along x and y.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rectangle {
-    /// Side lengths along x and y [m].
-    pub size: [f64; 2],
-    /// Cells along x and y; triangles are halves of these.
-    pub cells: [u32; 2],
-    pub grading: [Grading; 2],
-    /// `Quad4` or `Tri3`.
-    pub cell: CellKind,
+section! {
+    /// A rectangle in the x-y plane. Sets: xmin, xmax, ymin, ymax.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Rectangle: "rectangle" {
+        /// Edge lengths [m].
+        size: [f64; 2] as [Positive; 2] => "[1.0, 1.0]";
+        /// Cells per axis; two triangles fill each of these.
+        cells: [u32; 2] as [Count; 2] => "[10, 10]";
+        /// Quadrilaterals or triangles.
+        cell: CellKind as PlaneCell = CellKind::Quad4;
+        /// Per axis the last cell edge over the first, or `{ slope, fine }` for edges that grow by a constant amount.
+        grading: [Grading; 2];
+    }
 }
 
 impl Rectangle {

@@ -1,24 +1,28 @@
 //! A ring: the plane between two circles.
 
+use super::cell::PlaneCell;
 use super::{Grading, limits, round};
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, convert};
+use carom_declare::{Count, Positive, section};
 
-/// A full ring in the x–y plane, centred at the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ring {
-    /// Inner radius [m].
-    pub inner: f64,
-    /// Outer radius [m].
-    pub outer: f64,
-    /// Cells around, at least 3.
-    pub around: u32,
-    /// Cells from inside to outside.
-    pub radial: u32,
-    /// From inside to outside.
-    pub grading: Grading,
-    /// `Quad4` or `Tri3`.
-    pub cell: CellKind,
+section! {
+    /// The plane between two circles about its centre. Sets: inner, outer.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Ring: "ring" {
+        /// Inner radius [m].
+        inner: f64 as Positive => "0.9";
+        /// Outer radius [m].
+        outer: f64 as Positive => "1.0";
+        /// Cells around, at least 3.
+        around: u32 as Count => "64";
+        /// Cells from inside to outside.
+        radial: u32 as Count => "4";
+        /// Quadrilaterals or triangles.
+        cell: CellKind as PlaneCell = CellKind::Quad4;
+        /// From inside to outside, as with a bar.
+        grading: Grading;
+    }
 }
 
 impl Ring {

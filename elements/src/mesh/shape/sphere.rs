@@ -1,21 +1,25 @@
 //! A solid ball: a cube core wrapped in layers.
 
+use super::cell::SolidCell;
 use super::{limits, rectangle, round};
 use crate::mesh::{CellKind, Mesh, MeshError, convert};
+use carom_declare::{Count, Positive, section};
 
-/// A solid ball, centred at the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sphere {
-    /// Radius [m].
-    pub radius: f64,
-    /// Cells along one edge of the cube core; four times as many stand around the equator.
-    pub core_cells: u32,
-    /// Layers of cells around the core.
-    pub layers: u32,
-    /// Radius of the core's corners over `radius`, between 0 and 1.
-    pub core: f64,
-    /// `Hex8` or `Tet4`.
-    pub cell: CellKind,
+section! {
+    /// A solid ball about its centre. Set: surface.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Sphere: "sphere" {
+        /// Radius [m].
+        radius: f64 as Positive => "1.0";
+        /// Cells along one edge of the cube core; four times as many stand around the equator.
+        core_cells: u32 as Count => "4";
+        /// Layers of cells around the core.
+        layers: u32 as Count => "4";
+        /// Radius of the core's corners over `radius`, between 0 and 1.
+        core: f64 as Positive = round::CORE;
+        /// Hexahedra or tetrahedra.
+        cell: CellKind as SolidCell = CellKind::Hex8;
+    }
 }
 
 impl Sphere {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::contact::scene::BodyKind;
 use crate::element::choice::{Kind, maker};
 use crate::material::Law;
 use crate::mesh::{CellKind, shape};
@@ -20,6 +21,7 @@ fn two_boxes() -> Model {
         let law = Law::StVenantKirchhoff { young: 2.5, poisson: 0.25, density: 1.0 };
         builder.body(BodySpec {
             name: name.into(),
+            kind: BodyKind::Solid,
             mesh,
             blocks: vec![maker(Kind::new(CellKind::Hex8), &law)],
             section: 1.0,
@@ -70,6 +72,8 @@ fn lists_of_candidates_miss_nobody() {
         let motion = hands.motion();
         for ring in 0..collisions.rings.len() {
             let mut hits = Vec::new();
+            // nobody has come from anywhere
+            collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick + 1));
             let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
             let listed: Vec<(u32, u32)> =
                 hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();

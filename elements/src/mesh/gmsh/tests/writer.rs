@@ -62,7 +62,7 @@ struct Entity {
 fn number(kind: CellKind) -> usize {
     match kind {
         CellKind::Bar2 => 1,
-        CellKind::Tri3 => 2,
+        CellKind::Tri3 | CellKind::Shell3 => 2,
         CellKind::Quad4 => 3,
         CellKind::Tet4 => 4,
         CellKind::Hex8 => 5,

@@ -1,0 +1,142 @@
+//! The contacts of one instant for methods that hold all of them together: every contact once, none that another one says.
+//!
+//! Edges count where one of them is sharp, the other may be a line of the mesh on a flat face, and no end of either says the
+//! same ([`super::rules`]).
+
+use super::rules::{
+    at_rim, depth_of_edges, is_second_end, is_sharp, looks_against, nearly_parts_bodies, on_corner,
+    said_by_ends, said_by_the_other, says_the_same,
+};
+use super::scene::{FacetKind, Scene};
+use super::search::{EdgeEdge, PairSearch, Pass, VertexFace};
+use crate::math::Vec3;
+use rayon::prelude::*;
+
+/// Records that one thread goes through at a stretch.
+pub const STRETCH: usize = 256;
+/// Sine of the angle by which the normal of two edges may lean over a face: contacts that are looked at in every step would
+/// come and go otherwise.
+const SLACK: f64 = 0.1;
+
+/// What of the records of a search becomes contacts.
+#[derive(Default)]
+pub struct Selection {
+    /// Nodes near faces as they count.
+    records: Vec<VertexFace>,
+    /// Those among them that are contacts.
+    chosen: Vec<u32>,
+    /// Is each of these said by another one already?
+    said: Vec<bool>,
+    /// Is each pair of near edges one?
+    edges: Vec<bool>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Choice<'a> {
+    pub scene: &'a Scene,
+    pub x: &'a [Vec3],
+    pub pass: Pass,
+    /// Gap up to which contacts are wanted, and the median edge of the finest body [m].
+    pub near: f64,
+    pub finest: f64,
+}
+
+impl Selection {
+    /// Chooses among what `search` has found.
+    pub fn renew(&mut self, search: &impl PairSearch, choice: &Choice) {
+        let &Choice { scene, x, near, finest, .. } = choice;
+        let found = search.vertex_face().par_iter().with_min_len(STRETCH);
+        make_room(&mut self.records, found.len());
+        found.map(|r| at_rim(scene, x, r, finest)).collect_into_vec(&mut self.records);
+        self.choose(choice);
+        let Selection { records, chosen, edges, .. } = self;
+        let of = |i: &u32| &records[*i as usize];
+        let of_node = |k: u32| {
+            let own = &chosen[chosen.partition_point(|i| of(i).node < k)..];
+            own.iter().map(of).take_while(move |r| r.node == k)
+        };
+        let counts = |r: &EdgeEdge| {
+            r.gap <= near
+                && !said_by_ends(scene, r, finest, of_node)
+                && (is_sharp(scene, x, r.first) || is_sharp(scene, x, r.second))
+                && nearly_parts_bodies(scene, x, r.first, r.second, &r.normal, SLACK)
+        };
+        let found = search.edge_edge().par_iter().with_min_len(STRETCH);
+        make_room(edges, found.len());
+        found.map(counts).collect_into_vec(edges);
+    }
+
+    /// Which nodes on faces become contacts; of those that say the same thing the first. Where the nodes of both bodies are
+    /// asked, those of a table in front of a block that slides off it come near that front, and do not look at it. Who overlaps
+    /// already is kept whatever it looks at.
+    fn choose(&mut self, &Choice { scene, x, pass, near, finest }: &Choice) {
+        let Selection { records, chosen, .. } = self;
+        chosen.clear();
+        let passes_by = |r: &VertexFace| {
+            let plane = scene.facets[r.face as usize].kind == FacetKind::Plane;
+            r.gap > 0.0 && !plane && !looks_against(scene, x, r)
+        };
+        for (i, record) in records.iter().enumerate() {
+            if record.gap > near
+                || (pass == Pass::Double && (is_second_end(scene, record) || passes_by(record)))
+            {
+                continue;
+            }
+            let own = chosen.iter().rev().map(|&i| &records[i as usize]);
+            if !own.take_while(|r| r.node == record.node).any(|r| says_the_same(scene, r, record, finest)) {
+                chosen.push(i as u32);
+            }
+        }
+        if pass == Pass::Double {
+            self.merge(scene);
+        }
+    }
+
+    /// Where nodes of two bodies lie on each other, each has found the other: one of the two is enough, and together they
+    /// would only share one force, and slowly.
+    fn merge(&mut self, scene: &Scene) {
+        let Selection { records, chosen, said, .. } = self;
+        let of = |i: &u32| &records[*i as usize];
+        said.clear();
+        said.extend(chosen.iter().map(|i| {
+            let p = of(i);
+            let Some(corner) = on_corner(scene, p) else { return false };
+            let others = &chosen[chosen.partition_point(|i| of(i).node < corner)..];
+            let mut others = others.iter().map(of).take_while(|q| q.node == corner);
+            others.any(|q| said_by_the_other(scene, p, q))
+        }));
+        let mut said = said.iter();
+        chosen.retain(|_| !*said.next().expect("one for each"));
+    }
+
+    /// Nodes on faces, in the order of the search.
+    pub fn nodes(&self) -> impl IndexedParallelIterator<Item = &VertexFace> {
+        self.chosen.par_iter().with_min_len(STRETCH).map(|&i| &self.records[i as usize])
+    }
+
+    /// Edges on edges, of the same search.
+    pub fn edges<'a>(&'a self, search: &'a impl PairSearch) -> impl Iterator<Item = &'a EdgeEdge> {
+        search.edge_edge().iter().zip(&self.edges).filter(|e| *e.1).map(|e| e.0)
+    }
+
+    /// Deepest overlap [m]. Where a rim has just passed an edge, lines of the mesh beyond the rim cross it far from where they
+    /// overlap.
+    pub fn deepest(&self, search: &impl PairSearch, &Choice { scene, x, .. }: &Choice) -> f64 {
+        let nodes = self.chosen.iter().map(|&i| -self.records[i as usize].gap).fold(0.0, f64::max);
+        self.edges(search).fold(nodes, |depth, r| {
+            if -r.gap > depth { depth.max(depth_of_edges(scene, x, r)) } else { depth }
+        })
+    }
+}
+
+/// Makes room for `count` items and as many again, unless there is room: rayon asks for no more than it needs, and would ask
+/// again whenever one more is found.
+pub fn make_room<T>(list: &mut Vec<T>, count: usize) {
+    if list.capacity() < count {
+        list.reserve(2 * count - list.len());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,303 @@
+//! The walk of the three-stage search: from trees of two bodies to candidates, in tasks that threads share.
+
+use super::super::body_trees::BodyState;
+use super::super::bvh::{self, NodePair, Tree};
+use super::super::scene::Scene;
+use super::super::search::{Group, Part, Query, passes};
+use super::{ThreeStage, Walked};
+use rayon::prelude::*;
+
+/// Leaves of two trees together from which on their walk is cut into parts …
+const LARGE: usize = 16384;
+/// … this many.
+const PARTS: usize = 64;
+/// Leaves in one piece of parallel work.
+const PIECE: usize = 8192;
+
+/// One part of a walk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pair: u32,
+    kind: Kind,
+    start: NodePair,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Nodes of the first body on faces of the second.
+    NodesFaces,
+    FacesNodes,
+    Edges,
+    Faces,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Piece {
+    pub(super) tasks: std::ops::Range<usize>,
+    pub(super) vertex_face: Vec<[u32; 2]>,
+    pub(super) edge_edge: Vec<[u32; 2]>,
+    pub(super) face_face: Vec<[u32; 2]>,
+    /// Candidates of each task.
+    pub(super) counts: Vec<u32>,
+    pub(super) tests: u64,
+    pub(super) leaves: u64,
+}
+
+impl ThreeStage {
+    /// Finds the candidates of all pairs of bodies whose old ones do not hold.
+    pub(super) fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) {
+        self.list_tasks(scene, query);
+        let used = if rayon::current_num_threads() == 1 { 0 } else { self.cut_tasks() };
+        let context = Context {
+            scene,
+            bodies: &self.bodies,
+            pairs: &self.body_pairs,
+            walked: &self.walked,
+            swept,
+            raw_faces: self.raw_faces,
+        };
+        // Compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
+        let arch = pulp::Arch::new();
+        if rayon::current_num_threads() == 1 {
+            let c = &mut self.findings.candidates;
+            let stats = &mut self.findings.stats;
+            for task in &self.tasks {
+                let (tests, leaves) = arch.dispatch(|| {
+                    context.run(task, &mut c.vertex_face, &mut c.edge_edge, &mut c.face_face, &mut c.groups)
+                });
+                stats.box_tests += tests;
+                stats.leaf_pairs += leaves;
+            }
+            return;
+        }
+
+        let tasks = &self.tasks;
+        self.pieces[..used].par_iter_mut().for_each(|piece| {
+            piece.vertex_face.clear();
+            piece.edge_edge.clear();
+            piece.face_face.clear();
+            piece.counts.clear();
+            (piece.tests, piece.leaves) = (0, 0);
+            for task in &tasks[piece.tasks.clone()] {
+                let out = (&mut piece.vertex_face, &mut piece.edge_edge, &mut piece.face_face);
+                let (count, tests, leaves) = arch.dispatch(|| context.find(task, out));
+                piece.counts.push(count);
+                piece.tests += tests;
+                piece.leaves += leaves;
+            }
+        });
+        self.join_pieces(used);
+    }
+
+    /// Tasks in the order of the pairs; large walks in several parts.
+    fn list_tasks(&mut self, scene: &Scene, query: &Query) {
+        self.tasks.clear();
+        for (i, &[a, b]) in self.body_pairs.iter().enumerate() {
+            if self.keep[i] {
+                continue;
+            }
+            let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+            let [first, second] = passes(scene, a, b, query.pass);
+            let kinds = [
+                (Kind::NodesFaces, query.vertex_face && first, &p.nodes, &q.faces),
+                (Kind::FacesNodes, query.vertex_face && second, &q.nodes, &p.faces),
+                (Kind::Edges, query.edge_edge, &p.edges, &q.edges),
+                (Kind::Faces, query.face_face, &p.faces, &q.faces),
+            ];
+            let plane = scene.bodies[a as usize].plane || scene.bodies[b as usize].plane;
+            for (kind, wanted, s, t) in kinds {
+                if !wanted {
+                    continue;
+                }
+                let alone = plane || a == b && matches!(kind, Kind::Edges | Kind::Faces);
+                if alone || s.len() + t.len() < LARGE {
+                    self.tasks.push(Task { pair: i as u32, kind, start: [0, 0] });
+                    continue;
+                }
+                let r = radius32(self.walked[i].radius + p.pad + q.pad);
+                self.findings.stats.box_tests += bvh::split_walk(s, t, r, PARTS, &mut self.starts);
+                self.tasks.extend(self.starts.iter().map(|&start| Task { pair: i as u32, kind, start }));
+            }
+        }
+    }
+
+    /// Cuts the tasks into pieces of parallel work; returns how many.
+    fn cut_tasks(&mut self) -> usize {
+        let mut used = 0;
+        let (mut start, mut load) = (0, 0);
+        for (i, task) in self.tasks.iter().enumerate() {
+            let [a, b] = self.body_pairs[task.pair as usize];
+            let size = |b: u32| self.bodies[b as usize].faces.len() + self.bodies[b as usize].nodes.len();
+            load += (size(a) + size(b)).min(PIECE / 4) + 64;
+            if load >= PIECE || i + 1 == self.tasks.len() {
+                if used == self.pieces.len() {
+                    self.pieces.push(Piece::default());
+                }
+                self.pieces[used].tasks = start..i + 1;
+                (used, start, load) = (used + 1, i + 1, 0);
+            }
+        }
+        used
+    }
+
+    /// Puts together what pieces have found, in their order.
+    fn join_pieces(&mut self, used: usize) {
+        let tasks = &self.tasks;
+        let c = &mut self.findings.candidates;
+        for piece in &self.pieces[..used] {
+            self.findings.stats.box_tests += piece.tests;
+            self.findings.stats.leaf_pairs += piece.leaves;
+            let mut done = [0, 0, 0];
+            for (task, &count) in tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
+                let group = &mut c.groups[task.pair as usize];
+                let (from, to, part, k) = match task.kind {
+                    Kind::NodesFaces | Kind::FacesNodes => {
+                        (&piece.vertex_face, &mut c.vertex_face, &mut group.vertex_face, 0)
+                    }
+                    Kind::Edges => (&piece.edge_edge, &mut c.edge_edge, &mut group.edge_edge, 1),
+                    Kind::Faces => (&piece.face_face, &mut c.face_face, &mut group.face_face, 2),
+                };
+                let new = &from[done[k]..done[k] + count as usize];
+                done[k] += count as usize;
+                extend(part, to, new);
+            }
+        }
+    }
+}
+
+/// Appends candidates to the part that ends with the array.
+fn extend(part: &mut Part, all: &mut Vec<[u32; 2]>, new: &[[u32; 2]]) {
+    if part.is_empty() {
+        part.from = all.len() as u32;
+    }
+    all.extend_from_slice(new);
+    part.to = all.len() as u32;
+}
+
+/// Rounds a radius up, with room for the rounding of a difference of two coordinates.
+fn radius32(r: f64) -> f32 {
+    ((r * (1.0 + 1e-6)) as f32).next_up()
+}
+
+/// What a walk reads.
+struct Context<'a> {
+    scene: &'a Scene,
+    bodies: &'a [BodyState],
+    pairs: &'a [[u32; 2]],
+    walked: &'a [Walked],
+    swept: bool,
+    raw_faces: bool,
+}
+
+type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>);
+
+impl Context<'_> {
+    /// Runs a task straight into the arrays of all candidates.
+    #[inline(always)]
+    fn run(
+        &self,
+        task: &Task,
+        vertex_face: &mut Vec<[u32; 2]>,
+        edge_edge: &mut Vec<[u32; 2]>,
+        face_face: &mut Vec<[u32; 2]>,
+        groups: &mut [Group],
+    ) -> (u64, u64) {
+        let before = [vertex_face.len(), edge_edge.len(), face_face.len()];
+        let (_, tests, leaves) = self.find(task, (vertex_face, edge_edge, face_face));
+        let group = &mut groups[task.pair as usize];
+        let (part, k, to) = match task.kind {
+            Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, 0, vertex_face.len()),
+            Kind::Edges => (&mut group.edge_edge, 1, edge_edge.len()),
+            Kind::Faces => (&mut group.face_face, 2, face_face.len()),
+        };
+        if part.is_empty() {
+            part.from = before[k] as u32;
+        }
+        part.to = to as u32;
+        (tests, leaves)
+    }
+
+    /// Runs a task; returns candidates, box tests and near leaves.
+    #[inline(always)]
+    fn find(&self, task: &Task, (vf, ee, ff): Lists<'_>) -> (u32, u64, u64) {
+        let [a, b] = self.pairs[task.pair as usize];
+        let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+        let (scene, swept) = (self.scene, self.swept);
+        let (first, second) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
+        let r = radius32(self.walked[task.pair as usize].radius + p.pad + q.pad);
+        // Only features of one body, or of bodies glued node on node, can exclude each other.
+        let careful = a == b || first.shares_nodes && second.shares_nodes;
+        let mut leaves: usize = 0;
+        let before = (vf.len(), ee.len(), ff.len());
+        let tests = match task.kind {
+            Kind::NodesFaces | Kind::FacesNodes => {
+                let swap = task.kind == Kind::FacesNodes;
+                let (nodes, faces, master) = if swap { (q, p, first) } else { (p, q, second) };
+                if master.plane {
+                    // Every node below the plane counts, however deep.
+                    let facet = master.facets.start;
+                    faces.near_plane(&nodes.nodes, r, |slot| {
+                        leaves += 1;
+                        vf.push([scene.slots[slot as usize], facet]);
+                    })
+                } else {
+                    from(&nodes.nodes, &faces.faces, task.start, r, |pairs| {
+                        leaves += pairs.len();
+                        let named = pairs.iter().map(|&[slot, face]| [scene.slots[slot as usize], face]);
+                        if careful {
+                            vf.extend(named.filter(|&[k, f]| !scene.excludes_vertex_face(k, f, swept)));
+                        } else {
+                            vf.extend(named);
+                        }
+                    })
+                }
+            }
+            Kind::Edges => {
+                let found = |pairs: &[[u32; 2]]| {
+                    leaves += pairs.len();
+                    if careful {
+                        let fits = |&&[e, f]: &&[u32; 2]| !scene.excludes_edge_edge(e, f, swept);
+                        ee.extend(pairs.iter().filter(fits).map(|&[e, f]| [e.min(f), e.max(f)]));
+                    } else {
+                        ee.extend_from_slice(pairs);
+                    }
+                };
+                if a == b {
+                    bvh::walk_self(&p.edges, r, found)
+                } else {
+                    from(&p.edges, &q.edges, task.start, r, found)
+                }
+            }
+            Kind::Faces => {
+                let found = |pairs: &[[u32; 2]]| {
+                    leaves += pairs.len();
+                    if careful && !self.raw_faces {
+                        let fits = |&&[f, g]: &&[u32; 2]| !scene.excludes_face_face(f, g, swept);
+                        ff.extend(pairs.iter().filter(fits).map(|&[f, g]| [f.min(g), f.max(g)]));
+                    } else {
+                        ff.extend_from_slice(pairs);
+                    }
+                };
+                if a == b {
+                    bvh::walk_self(&p.faces, r, found)
+                } else {
+                    from(&p.faces, &q.faces, task.start, r, found)
+                }
+            }
+        };
+        let count = (vf.len() - before.0) + (ee.len() - before.1) + (ff.len() - before.2);
+        (count as u32, tests, leaves as u64)
+    }
+}
+
+/// Walks from a start; the roots are compared first.
+#[inline(always)]
+fn from(a: &Tree, b: &Tree, start: NodePair, r: f32, found: impl FnMut(&[[u32; 2]])) -> u64 {
+    if start == [0, 0] {
+        if !bvh::roots_near(a, b, r) {
+            return 1;
+        }
+        return 1 + bvh::walk(a, b, start, r, found);
+    }
+    bvh::walk(a, b, start, r, found)
+}

@@ -1,0 +1,305 @@
+//! `mesh` of a body: a built-in shape or a file, put in its place, and the [`Mesh`] it becomes.
+
+use crate::math::Vec3;
+use crate::mesh::place::{Pivot, Placement as MeshPlacement, Rotation};
+use crate::mesh::shape;
+use crate::mesh::{Cells, Mesh, MeshError, Side, gmsh, triangles};
+use carom_declare::schema::{self, Variant};
+use carom_declare::{
+    Item, Json, Key, Kind, NonZero, Reader, Schemas, Section, Value, Written, json, section,
+};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+section! {
+    /// A mesh file: Gmsh, or triangles as STL or OBJ.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MeshFile: "mesh.file" {
+        /// Path, relative to the deck.
+        file: String => "";
+        /// Checksum of the file when the deck was resolved; a file that has changed since is refused.
+        hash: Option<String>;
+    }
+}
+
+section! {
+    /// Where a mesh goes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Placement: "placement" {
+        /// Where its origin goes [m], before rotation: the lower corner of bar, rectangle and box, the centre of round shapes.
+        at: [f64; 3];
+        /// How it is turned.
+        rotate: Option<Rotate>;
+    }
+}
+
+section! {
+    /// A rotation.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Rotate: "rotate" {
+        /// Its axis.
+        axis: [f64; 3] as NonZero => "[0, 0, 1]";
+        /// By the right-hand rule [degrees].
+        angle: f64 => "45";
+        /// The point that stays: "centre" of the mesh's bounding box, "at", or a point [m].
+        about: Pivot as About = Pivot::Centre;
+    }
+}
+
+/// The point that a rotation leaves where it is.
+pub struct About;
+
+impl Kind for About {
+    type Of = Pivot;
+    fn read(item: Item) -> Option<Pivot> {
+        match item.node.value {
+            Value::String(_) => item.choice(&["centre", "at"]).map(|k| [Pivot::Centre, Pivot::At][k]),
+            _ => <[f64; 3]>::read(item).map(|p| Pivot::Point(Vec3::from(p))),
+        }
+    }
+    fn write(value: &Pivot) -> Option<Written> {
+        match value {
+            Pivot::Centre => String::write(&"centre".into()),
+            Pivot::At => String::write(&"at".into()),
+            Pivot::Point(p) => <[f64; 3]>::write(&(*p).into()),
+        }
+    }
+    fn schema(schemas: &mut Schemas) -> Json {
+        let point = <[f64; 3]>::schema(schemas);
+        json!({ "if": { "type": "string" }, "then": { "enum": ["centre", "at"] }, "else": point })
+    }
+}
+
+/// The built-in shapes, each with the keys of the generator that builds it.
+macro_rules! shapes {
+    ($($variant:ident = $word:literal,)+) => {
+        /// A built-in shape.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Shape {
+            $($variant(shape::$variant),)+
+        }
+
+        impl Shape {
+            pub const ALL: &'static [&'static str] = &[$($word),+];
+
+            fn keys(word: &str, r: &mut Reader) -> Option<Shape> {
+                match word {
+                    $($word => shape::$variant::keys(r).map(Shape::$variant),)+
+                    _ => None,
+                }
+            }
+
+            fn write(&self) -> (&'static str, Vec<(String, Written)>) {
+                match self {
+                    $(Shape::$variant(shape) => ($word, shape.write_keys()),)+
+                }
+            }
+
+            fn generate(&self) -> Result<Mesh, MeshError> {
+                match self {
+                    $(Shape::$variant(shape) => shape.build(),)+
+                }
+            }
+
+            /// Word, meaning and keys of each.
+            pub fn describe(schemas: &mut Schemas) -> Vec<Variant> {
+                vec![$(($word, shape::$variant::DOC, shape::$variant::describe(schemas))),+]
+            }
+        }
+    };
+}
+
+shapes! {
+    Bar = "bar",
+    Rectangle = "rectangle",
+    Box = "box",
+    Ring = "ring",
+    Disc = "disc",
+    Cylinder = "cylinder",
+    Sphere = "sphere",
+    HollowSphere = "hollow-sphere",
+    HollowBox = "hollow-box",
+    RoundSheet = "round-sheet",
+    Tube = "tube",
+}
+
+/// Where a mesh comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    File(MeshFile),
+    Shape(Shape),
+}
+
+/// A mesh: a file or a built-in shape, in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshSpec {
+    pub origin: Origin,
+    pub placement: Placement,
+}
+
+impl Kind for MeshSpec {
+    type Of = MeshSpec;
+    fn read(item: Item) -> Option<MeshSpec> {
+        let mut r = item.table()?;
+        let (origin, placement) = match r.one_of(&["shape", "file"])? {
+            "file" => {
+                let file = MeshFile::keys(&mut r);
+                (file.map(Origin::File), Placement::keys(&mut r))
+            }
+            _ => {
+                let word = Shape::ALL[r.get("shape")?.choice(Shape::ALL)?];
+                let placement = Placement::keys(&mut r);
+                (Shape::keys(word, &mut r).map(Origin::Shape), placement)
+            }
+        };
+        r.finish();
+        Some(MeshSpec { origin: origin?, placement: placement? })
+    }
+    fn write(value: &MeshSpec) -> Option<Written> {
+        let mut keys = match &value.origin {
+            Origin::File(file) => file.write_keys(),
+            Origin::Shape(shape) => {
+                let (word, keys) = shape.write();
+                [("shape".to_owned(), Written::Text(word.into()))].into_iter().chain(keys).collect()
+            }
+        };
+        keys.extend(value.placement.write_keys());
+        Some(Written::Table(keys))
+    }
+    fn schema(schemas: &mut Schemas) -> Json {
+        let placed = |mut keys: Vec<Key>, schemas: &mut Schemas| {
+            keys.extend(Placement::describe(schemas));
+            keys
+        };
+        let file = placed(MeshFile::describe(schemas), schemas);
+        let file = schema::object(MeshFile::DOC, &file);
+        let about = "A built-in shape. Its sets are named before rotation.";
+        let shape = schemas.tagged("shape", about, "shape", |schemas| {
+            let all = Shape::describe(schemas);
+            all.into_iter().map(|(word, doc, keys)| (word, doc, placed(keys, schemas))).collect()
+        });
+        json!({ "type": "object", "if": { "required": ["file"] }, "then": file, "else": shape })
+    }
+}
+
+/// Why a body has no mesh.
+#[derive(Debug)]
+pub enum Trouble {
+    Mesh(MeshError),
+    /// The file is not the one that the deck was resolved with.
+    Changed {
+        was: String,
+        is: String,
+    },
+}
+
+impl From<MeshError> for Trouble {
+    fn from(error: MeshError) -> Self {
+        Trouble::Mesh(error)
+    }
+}
+
+/// Builds or reads the mesh and puts it in its place; whether it is fit for what it is to be is not checked here. `folder`
+/// is where paths begin; the hash of a file is noted in `spec`.
+pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
+    let mut mesh = match &mut spec.origin {
+        Origin::Shape(shape) => shape.generate()?,
+        Origin::File(file) => {
+            let (mesh, hash) = read(&folder.join(&file.file))?;
+            match &file.hash {
+                Some(was) if *was != hash => {
+                    return Err(Trouble::Changed { was: was.clone(), is: hash });
+                }
+                _ => file.hash = Some(hash),
+            }
+            mesh
+        }
+    };
+    let Placement { at, rotate } = spec.placement;
+    let rotation =
+        rotate.map(|r| Rotation { axis: Vec3::from(r.axis), angle: r.angle.to_radians(), about: r.about });
+    mesh.place(&MeshPlacement { at: Vec3::from(at), rotation })?;
+    Ok(mesh)
+}
+
+fn read(path: &Path) -> Result<(Mesh, String), MeshError> {
+    let unreadable = |source| MeshError::Unreadable { path: path.to_owned(), source };
+    // A folder or device would fail later with a less helpful message, or never end.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(unreadable(io::Error::other("it is not a file")));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let parsed = match ending.as_str() {
+        "stl" => triangles::stl(&bytes),
+        "obj" => triangles::obj(&bytes),
+        _ => gmsh::parse(&bytes),
+    };
+    let mesh = parsed.map_err(|e| MeshError::InFile { path: PathBuf::from(path), error: Box::new(e) })?;
+    Ok((mesh, format!("crc32:{:08x}", crc32fast::hash(&bytes))))
+}
+
+/// Sorts the cells so that each entry of `mesh.cells` has one material: `owner` says which, for every cell of every
+/// entry. Returns the material of each new entry. Cells keep their order; sets follow.
+pub fn split(mesh: &mut Mesh, owner: &[Vec<usize>]) -> Vec<usize> {
+    let old = std::mem::take(&mut mesh.cells);
+    let mut material_of = Vec::new();
+    let mut moved: Vec<Vec<(u32, u32)>> = Vec::new();
+    for (cells, owner) in old.iter().zip(owner) {
+        let mut entry: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut moved_here = Vec::with_capacity(owner.len());
+        for (i, &material) in owner.iter().enumerate() {
+            let at = *entry.entry(material).or_insert_with(|| {
+                mesh.cells.push(Cells { kind: cells.kind, nodes: Vec::new() });
+                material_of.push(material);
+                mesh.cells.len() - 1
+            });
+            moved_here.push((at as u32, mesh.cells[at].len() as u32));
+            mesh.cells[at].nodes.extend_from_slice(cells.cell(i));
+        }
+        moved.push(moved_here);
+    }
+    let to = |cells: u32, cell: u32| moved[cells as usize][cell as usize];
+    for sides in mesh.side_sets.values_mut() {
+        for side in sides.iter_mut() {
+            let (cells, cell) = to(side.cells, side.cell);
+            *side = Side { cells, cell, side: side.side };
+        }
+        sides.sort_unstable();
+    }
+    for set in mesh.cell_sets.values_mut() {
+        for cell in set.iter_mut() {
+            *cell = to(cell.0, cell.1);
+        }
+        set.sort_unstable();
+    }
+    material_of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_sorted_by_material_keep_their_corners_and_their_sets() {
+        let mut mesh = shape::Box::new([3.0, 2.0, 1.0], [3, 2, 1]).build().unwrap();
+        let whole = mesh.clone();
+        mesh.cell_sets.insert("odd".into(), vec![(0, 1), (0, 3), (0, 5)]);
+        let owner = vec![(0..6).map(|i| i % 2).collect()];
+        assert_eq!(split(&mut mesh, &owner), [0, 1]);
+        assert_eq!((mesh.cells[0].len(), mesh.cells[1].len()), (3, 3));
+        assert_eq!(mesh.cells[1].cell(2), whole.cells[0].cell(5));
+        assert_eq!(mesh.cell_sets["odd"], [(1, 0), (1, 1), (1, 2)]);
+        for (name, sides) in &whole.side_sets {
+            let corners = |mesh: &Mesh, sides: &[Side]| {
+                let mut all: Vec<Vec<u32>> = sides.iter().map(|&s| mesh.side_nodes(s).collect()).collect();
+                all.sort();
+                all
+            };
+            assert_eq!(corners(&whole, sides), corners(&mesh, &mesh.side_sets[name]));
+        }
+        mesh.check().unwrap();
+    }
+}

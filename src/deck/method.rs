@@ -1,0 +1,163 @@
+//! `method`: their names, what each takes for granted, and how a deck makes one.
+
+use super::contact::touching;
+use super::spec::Spec;
+use crate::method::asynchronous::{self, Asynchronous, Steps};
+use crate::method::bipotential_implicit::BipotentialImplicit;
+use crate::method::dcr::{self, Dcr};
+use crate::method::nonsmooth::Nonsmooth;
+use crate::method::semi_explicit::SemiExplicit;
+use crate::method::statics::Statics;
+use crate::method::verlet::{StepRule, Verlet};
+use crate::method::{Method, bipotential_implicit};
+use crate::model::Model;
+use carom_declare::problem::list;
+use carom_declare::{Item, Json, Kind, Problems, Schemas, Tree, Written, words};
+
+words! {
+    /// A method.
+    pub enum MethodName {
+        /// Velocity Verlet, explicit; contacts one after the other in mid-step.
+        Verlet = "verlet",
+        /// Explicit Newmark with decomposition contact response.
+        Dcr = "dcr",
+        /// Every element and every contact with a step of its own.
+        Asynchronous = "asynchronous",
+        /// Elasticity explicit, contact with friction solved as a whole.
+        SemiExplicit = "semi-explicit",
+        /// Explicit Newmark, contact as one constrained minimisation a step.
+        Nonsmooth = "nonsmooth",
+        /// `semi-explicit` with forces at the end of the step, by Newton's method.
+        BipotentialImplicit = "bipotential-implicit",
+        /// No motion: the shape in which forces balance, load step by load step.
+        Static = "static",
+    }
+}
+
+/// Names that are spoken for.
+const LATER: [&str; 2] = ["velocity-update", "newmark-penalty"];
+
+/// A method that this version has.
+pub struct Available;
+
+impl Kind for Available {
+    type Of = MethodName;
+    fn read(item: Item) -> Option<MethodName> {
+        let text = item.clone().text()?;
+        if LATER.contains(&text.as_str()) {
+            let help = format!("there are {}", list(MethodName::ALL.iter().copied(), '"'));
+            return item.refuse(format!("is \"{text}\", which is not in this version yet"), help);
+        }
+        MethodName::read(item)
+    }
+    fn write(value: &MethodName) -> Option<Written> {
+        MethodName::write(value)
+    }
+    fn schema(schemas: &mut Schemas) -> Json {
+        MethodName::schema(schemas)
+    }
+}
+
+impl MethodName {
+    /// Share of the speed of approach with which surface nodes part unless the deck says.
+    pub fn restitution(self) -> f64 {
+        match self {
+            MethodName::Verlet | MethodName::Dcr | MethodName::Asynchronous => 1.0,
+            MethodName::SemiExplicit
+            | MethodName::BipotentialImplicit
+            | MethodName::Nonsmooth
+            | MethodName::Static => 0.0,
+        }
+    }
+}
+
+/// Share of the largest stable step that is taken unless the deck says otherwise: impacts want shorter steps, and so do
+/// steps that do not fit each other.
+pub fn usual_safety(method: MethodName, touching: bool, asynchronous: Option<&asynchronous::Options>) -> f64 {
+    match method {
+        MethodName::Verlet if !touching => 0.9,
+        MethodName::Asynchronous if asynchronous.is_some_and(|a| a.steps == Steps::Free) => 0.25,
+        // no bound holds it
+        MethodName::BipotentialImplicit => 2.0,
+        _ => 0.5,
+    }
+}
+
+/// A method, ready to start.
+pub struct Ready {
+    pub method: Box<dyn Method>,
+    /// Steps [s] of groups of potentials and how many each has, where they differ.
+    pub kicks: Vec<(f64, u64)>,
+}
+
+/// Can anything touch anything in this deck?
+pub fn touches(spec: &Spec) -> bool {
+    touching(spec.contact.as_ref(), &spec.body.0)
+}
+
+/// The method that the deck asks for.
+pub fn make(spec: &Spec, model: &Model, rule: StepRule, tree: &Tree, problems: &Problems) -> Option<Ready> {
+    let mut kicks = Vec::new();
+    let mut with_kicks = |options: asynchronous::Options| -> Box<dyn Method> {
+        let method = Asynchronous::new(model, options);
+        kicks = method.steps();
+        Box::new(method)
+    };
+    let method: Box<dyn Method> = match spec.method {
+        // without contact, the same steps faster, and automatic ones
+        MethodName::Verlet if !touches(spec) => Box::new(Verlet::new(model, rule)),
+        MethodName::Verlet => with_kicks(synchronous(model, rule)),
+        MethodName::Dcr => {
+            let guard = spec.contact.as_ref().is_some_and(|c| c.guard);
+            Box::new(Dcr::new(model, rule, dcr::Options { guard, ..spec.dcr.unwrap_or_default() }))
+        }
+        MethodName::Asynchronous => {
+            let own = spec.asynchronous.unwrap_or_default();
+            let safety = spec.step.safety.unwrap_or_else(|| usual_safety(spec.method, true, Some(&own)));
+            with_kicks(asynchronous::Options { safety, ..own })
+        }
+        MethodName::SemiExplicit => {
+            Box::new(SemiExplicit::new(model, rule, spec.semi_explicit.unwrap_or_default()))
+        }
+        MethodName::Nonsmooth => Box::new(Nonsmooth::new(model, rule, spec.nonsmooth.unwrap_or_default())),
+        MethodName::BipotentialImplicit => {
+            let options: bipotential_implicit::Options = spec.bipotential_implicit.unwrap_or_default();
+            match BipotentialImplicit::new(model, rule, options) {
+                Ok(method) => Box::new(method),
+                Err(error) => {
+                    let help = "a coarser mesh, or method = \"semi-explicit\", which needs no matrix";
+                    problems.add(&tree.place(&["method"]), error.to_string(), help);
+                    return None;
+                }
+            }
+        }
+        MethodName::Static => {
+            if touches(spec) {
+                let help = "slow dynamics finds the same shape: method = \"bipotential-implicit\" with `damping` of the bodies; or \
+                            `contact = false`, if nothing is to touch";
+                problems.add(&tree.place(&["method"]), "method \"static\" knows no contact", help);
+                return None;
+            }
+            match Statics::new(model, spec.end, spec.statics.unwrap_or_default()) {
+                Ok(method) => Box::new(method),
+                Err(error) => {
+                    let help = "hold enough of its nodes (`fix`), or use a dynamic method";
+                    problems.add(&tree.place(&["method"]), error.to_string(), help);
+                    return None;
+                }
+            }
+        }
+    };
+    Some(Ready { method, kicks })
+}
+
+/// Velocity Verlet with contacts in mid-drift.
+fn synchronous(model: &Model, rule: StepRule) -> asynchronous::Options {
+    let safety = match rule {
+        StepRule::Automatic { safety } => safety,
+        StepRule::Fixed(size) => {
+            size / Asynchronous::new(model, asynchronous::Options::synchronous(1.0)).next_step()
+        }
+    };
+    asynchronous::Options::synchronous(safety)
+}

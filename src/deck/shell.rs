@@ -1,0 +1,142 @@
+//! Bodies of thin shells: triangles become the control mesh of a smooth surface.
+
+use super::check::{Checker, Made, Prepared};
+use super::spec::*;
+use crate::element::choice::{Points, Sheet};
+use crate::mesh::Mesh;
+use crate::mesh::subdivision::{self, Subdivision};
+use std::sync::Arc;
+
+impl Checker<'_> {
+    /// A mesh fit for its cells, or the control mesh of shells with their surface.
+    pub(super) fn made_of(
+        &self,
+        name: &str,
+        body: &Body,
+        mesh: Mesh,
+    ) -> Option<(Mesh, Option<Arc<Subdivision>>)> {
+        if body.element == Sheet::Plane {
+            for (key, given) in
+                [("refine", body.refine > 0), ("fit", body.fit), ("points", body.points != Points::One)]
+            {
+                if given {
+                    let message = format!("`{key}` of body `{name}` is for shells");
+                    self.problems.add(
+                        &self.place(&["body", name, key]),
+                        message,
+                        "remove it, or element = \"shell\"",
+                    );
+                }
+            }
+            return self.fit(name, mesh.check()).then_some((mesh, None));
+        }
+        if !self.fit(name, mesh.check_surface()) {
+            return None;
+        }
+        match subdivision::shell(&mesh, body.refine, body.fit) {
+            Ok((mesh, surface)) => Some((mesh, Some(Arc::new(surface)))),
+            Err(error) => {
+                self.mesh_trouble(name, error.into());
+                None
+            }
+        }
+    }
+
+    /// What shells cannot do yet.
+    pub(super) fn shells(
+        &self,
+        body: &[(String, Option<AnyBody>)],
+        made: &[Option<Made>],
+        method: Option<MethodName>,
+        contact: bool,
+    ) {
+        for ((name, body), made) in body.iter().zip(made) {
+            let (
+                Some(AnyBody::Deformable(body)),
+                Some(Made::Deformable(Prepared { surface: Some(surface), .. })),
+            ) = (body, made)
+            else {
+                continue;
+            };
+            let touches = contact && body.contact != Part::All(false);
+            let refused = match method {
+                Some(MethodName::Asynchronous | MethodName::BipotentialImplicit) => true,
+                // contact of these asks in which cell a node is
+                Some(MethodName::Verlet | MethodName::Nonsmooth) => touches,
+                _ => false,
+            };
+            if let (Some(method), true) = (method, refused) {
+                let message =
+                    format!("body `{name}` is a shell, and method \"{}\" takes none here", method.name());
+                let help = "\"dcr\" and \"semi-explicit\" do; without contact \"verlet\" does too, at rest \"static\"";
+                self.problems.add(&self.place(&["body", name, "element"]), message, help);
+            }
+            if touches && !surface.rim().is_empty() {
+                let message =
+                    format!("body `{name}` is a shell with open edges; contact knows closed ones only");
+                let help = "close it, or contact = false takes it out";
+                self.problems.add(&self.place(&["body", name, "element"]), message, help);
+            }
+        }
+    }
+
+    /// A shell has a thickness, and is thin.
+    pub(super) fn thickness(&self, name: &str, thickness: Option<f64>, mesh: &Mesh) {
+        let Some(thickness) = thickness else {
+            let message = format!("body `{name}` is a shell without a `thickness`");
+            return self.problems.add(&self.place(&["body", name, "element"]), message, "give it one [m]");
+        };
+        let edge =
+            |t: &[u32], k: usize| (mesh.nodes[t[k] as usize] - mesh.nodes[t[(k + 1) % 3] as usize]).norm();
+        let edges = mesh.cells[0].nodes.chunks_exact(3).flat_map(|t| (0..3).map(move |k| edge(t, k)));
+        let shortest = edges.fold(f64::INFINITY, f64::min);
+        if thickness > shortest {
+            let message =
+                format!("`thickness` of body `{name}` is more than its shortest edge, {shortest:.3e} m");
+            let help = "shells are thin; a coarser mesh or solids answer better";
+            self.problems.warn(&self.place(&["body", name, "thickness"]), message, help);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::deck::{Input, load};
+    use std::path::Path;
+
+    fn told(text: &str) -> Result<f64, String> {
+        let input = Input { name: "deck", text, folder: Path::new("."), options: &[] };
+        load(&input).map(|l| l.case.model.mass.iter().sum()).map_err(|e| e.to_string())
+    }
+
+    fn deck(method: &str, mesh: &str, more: &str) -> String {
+        format!(
+            "method = \"{method}\"\nend = 1e-4\n[body.a]\nelement = \"shell\"\nmesh = {mesh}\n\
+             material = {{ law = \"linear\", young = 1.0, poisson = 0.3, density = 3.0 }}\n{more}\n"
+        )
+    }
+
+    const SPHERE: &str = "{ shape = \"hollow-sphere\", radius = 1, refinements = 4 }";
+    const TUBE: &str = "{ shape = \"tube\", radius = 1, length = 1, around = 16, along = 4 }";
+
+    /// ρ h 4πR²; a fitted surface of 2048 elements has the area to 1e-4.
+    #[test]
+    fn a_fitted_sphere_weighs_what_a_sphere_does() {
+        let mass = told(&deck("verlet", SPHERE, "thickness = 0.01\nfit = true")).unwrap();
+        let exact = 3.0 * 0.01 * 4.0 * std::f64::consts::PI;
+        assert!((mass / exact - 1.0).abs() < 2e-4, "{mass} {exact}");
+    }
+
+    #[test]
+    fn what_shells_cannot_do_is_told() {
+        let refused = |method: &str, mesh: &str, more: &str| told(&deck(method, mesh, more)).unwrap_err();
+        assert!(refused("verlet", SPHERE, "").contains("without a `thickness`"));
+        assert!(refused("asynchronous", SPHERE, "thickness = 0.1").contains("takes none"));
+        assert!(refused("verlet", SPHERE, "thickness = 0.1\n[contact]").contains("takes none"));
+        let open = refused("dcr", TUBE, "thickness = 0.01\n[contact]");
+        assert!(open.contains("open edges") && open.contains("contact = false"), "{open}");
+        assert!(refused("verlet", SPHERE, "thickness = 0.1\nintegration = \"nodal\"").contains("nodal"));
+        let solid = "{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }";
+        assert!(refused("verlet", solid, "thickness = 0.1").contains("made of triangles"));
+    }
+}

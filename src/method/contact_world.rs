@@ -1,0 +1,106 @@
+//! What every method with contact has: the scene, where everybody stands in it, the search, how nodes answer to impulses,
+//! and the impulses so far.
+//!
+//! Nodes of the model come first in the numbering of the scene, those of obstacles behind them. A method says how it sees
+//! quadrilaterals, asks the search what it wants to know and brings its own response.
+
+use super::impulses::Impulses;
+use crate::contact::obstacle::{Pose, Poses};
+use crate::contact::pair::Pair;
+use crate::contact::places::Places;
+use crate::contact::scene::Scene;
+use crate::contact::search::PairSearch;
+use crate::contact::three_stage::ThreeStage;
+use crate::math::Vec3;
+use crate::model::Model;
+use crate::model::inertia::Inertia;
+use crate::model::record::{Record, RecordError};
+use rayon::prelude::*;
+
+/// Nodes that one thread copies at a stretch.
+const NODES: usize = 2048;
+
+pub struct ContactWorld {
+    pub scene: Scene,
+    pub search: ThreeStage,
+    pub inertia: Inertia,
+    /// Nodes of obstacles as drawn.
+    pub drawn: Vec<Vec3>,
+    /// All nodes of the scene [m].
+    pub x: Vec<Vec3>,
+    /// Where obstacles stand.
+    pub poses: Vec<Pose>,
+    pub impulses: Impulses,
+    /// Smallest median edge of a soft body [m].
+    pub finest: f64,
+}
+
+impl ContactWorld {
+    /// Quadrilaterals as they are, or split into triangles.
+    pub fn new(model: &Model, split_quads: bool) -> ContactWorld {
+        let scene = model.contact.scene(model, split_quads);
+        let drawn = model.contact.obstacle_nodes();
+        let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid() && !b.facets.is_empty());
+        let finest = soft.fold(f64::INFINITY, |least, b| least.min(b.median_edge));
+        let mut x = model.reference.clone();
+        x.extend(&drawn);
+        ContactWorld {
+            scene,
+            search: ThreeStage::new(),
+            inertia: Inertia::of_model(model),
+            drawn,
+            x,
+            poses: Vec::new(),
+            impulses: Impulses::new(model.reference.len()),
+            finest: if finest.is_finite() { finest } else { 0.0 },
+        }
+    }
+
+    /// Can anything touch anything?
+    pub fn anything_meets(&self) -> bool {
+        let bodies = 0..self.scene.bodies.len() as u32;
+        bodies.clone().any(|a| bodies.clone().any(|b| self.scene.may_meet(a, b)))
+    }
+
+    /// Brings nodes to `x` and obstacles to where they are at `time`.
+    pub fn place(&mut self, model: &Model, x: impl IndexedParallelIterator<Item = Vec3>, time: f64) {
+        let soft = x.len();
+        self.x[..soft].par_iter_mut().zip(x).with_min_len(NODES).for_each(|(to, x)| *to = x);
+        model.contact.place(time, &self.drawn, &mut self.x[soft..]);
+        pose_all(model, time, &mut self.poses);
+    }
+
+    /// Where everybody is now, obstacles with their velocities of the instant.
+    pub fn places(&self) -> Places<'_> {
+        Places { scene: &self.scene, x: &self.x, poses: Poses::At(&self.poses) }
+    }
+
+    /// Counts the impulse `j` [N s] of a pair on the side with positive weights.
+    #[inline]
+    pub fn count(&mut self, pair: &Pair, j: Vec3) {
+        self.impulses.add(pair.bodies, self.scene.on_first(pair, j));
+    }
+
+    pub fn save(&self, method: &str, record: &mut Record) {
+        self.impulses.save(method, record);
+        let known = &self.search.findings().narrow.sides.known;
+        let (keys, sides): (Vec<u64>, Vec<u64>) = known.iter().map(|&(k, s)| (k, u64::from(s > 0))).unzip();
+        record.counts(&format!("{method}.sides.of"), &keys);
+        record.counts(&format!("{method}.sides"), &sides);
+    }
+
+    pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
+        self.impulses.restore(method, record)?;
+        let keys = record.get_counts(&format!("{method}.sides.of"))?;
+        let sides = record.get_counts(&format!("{method}.sides"))?;
+        let known = keys.iter().zip(sides).map(|(&k, &s)| (k, if s > 0 { 1 } else { -1 }));
+        self.search.narrow().sides.known = known.collect();
+        Ok(())
+    }
+}
+
+/// Where the obstacles of a model stand at `time`.
+pub fn pose_all(model: &Model, time: f64, poses: &mut Vec<Pose>) {
+    poses.clear();
+    poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
+}

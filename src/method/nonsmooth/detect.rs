@@ -1,0 +1,463 @@
+//! Which simplices bound the admissible set where the bodies are now.
+//!
+//! The set of positions without overlap is not convex, and where it has a corner one of several constraints must be chosen:
+//! past a convex corner of a body a node may leave through either face. [`Admissible::detect`] looks at trial positions and names
+//! the constraints that part what overlaps there:
+//!
+//! 1. a node inside a body leaves through one facet near it: the facet faces the node's own surface, the node is below it now,
+//!    was not at the start of the step and stands over it; of several the one that costs the least kinetic
+//!    energy, `|g| / (∇g·M⁻¹∇g)^½`, and of equals the first;
+//! 2. two edges that have crossed since the start of the step, where neither has an end inside the other's body;
+//! 3. a node that went all the way through a thin wall in this step comes back through the facet it met first.
+//!
+//! A node that is still inside after its facet is satisfied gets a second one: a re-entrant corner asks for both.
+//!
+//! Inside, nearest facet and the normal cones of edges are those of `contact`; nothing here depends on the order in which
+//! bodies were named but ties.
+
+use super::simplex::{Foot, Simplex, Touch};
+use crate::contact::crossing::{Motion, node_meets};
+use crate::contact::obstacle::Pose;
+use crate::contact::rules::{depth_of_edges, parts_bodies};
+use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace};
+use crate::contact::three_stage::ThreeStage;
+use crate::math::{Mat3, Vec3};
+use crate::model::Model;
+
+/// Overlaps up to this share of the local size are touch, not penetration: a hundredth of what an accepted state may
+/// have.
+pub const TOUCH: f64 = 1e-12;
+/// Deepest overlap of an accepted state, as a share of the local size.
+pub const ACCEPTED: f64 = 1e-10;
+/// A constraint that was violated by more than this share of the local size at the start did not keep anything out.
+const WAS_OPEN: f64 = 1e-8;
+/// How far beside a facet, as a share of it, a node may stand that has no facet to stand over.
+const BESIDE: f64 = 0.05;
+/// How far the foot of a pressing constraint may leave its facet before the constraint acts on nothing.
+const GHOST: f64 = 0.1;
+/// A facet faces a node when the cosine between some facet of the node and its opposite is more than this.
+const FACES: f64 = 0.1;
+/// Costs that differ by less than this share are equal.
+const TIE: f64 = 1e-9;
+/// From this ratio of the way of a step to the thinnest facet on, nodes may get through a wall.
+const THROUGH: f64 = 0.25;
+
+/// Identity of a constraint: what touches, and the numbers of the two features.
+pub type Key = (Touch, u32, u32);
+
+/// One constraint of the working set.
+#[derive(Clone, Copy, Debug)]
+pub struct Constraint {
+    pub key: Key,
+    pub simplex: Simplex,
+    /// Of the first feature (the node, the first edge) and of the second.
+    pub bodies: [u32; 2],
+    /// Local size of the surface [m].
+    pub size: f64,
+    /// Coulomb's coefficient between the two bodies.
+    pub mu: f64,
+    /// Way of the touched point of a plane in this step [m]; other obstacles have nodes that tell.
+    pub carried: Vec3,
+}
+
+/// What a look has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Constraints that were added.
+    pub new: usize,
+    /// Overlaps nobody answers for, deeper than is accepted.
+    pub left: usize,
+    /// Deepest overlap [m].
+    pub depth: f64,
+}
+
+/// The surfaces of all bodies, and where they are.
+pub struct Admissible {
+    pub scene: Scene,
+    search: ThreeStage,
+    on_the_way: ThreeStage,
+    /// 3×3 inverse mass of every node of the scene [1/kg]; zero for obstacles.
+    pub inv_mass: Vec<Mat3>,
+    drawn: Vec<Vec3>,
+    poses: [Vec<Pose>; 2],
+    /// All nodes of the scene at the start of the step, as predicted, and as they are tried.
+    pub start: Vec<Vec3>,
+    pub pre: Vec<Vec3>,
+    pub now: Vec<Vec3>,
+    /// Scratch of the same kind; where obstacles are at the end of the step.
+    pub trial: Vec<Vec3>,
+    /// (node, body it is inside of), sorted.
+    inside: Vec<(u32, u32)>,
+    thinnest: f64,
+    nodes: usize,
+    /// Of facets that cost the same the last counts.
+    pub last_of_equals: bool,
+}
+
+impl Admissible {
+    pub fn new(model: &Model) -> Admissible {
+        let scene = model.contact.scene(model, true);
+        let drawn = model.contact.obstacle_nodes();
+        let mut inv_mass: Vec<Mat3> =
+            model.mass.iter().map(|m| Mat3::from_diagonal_element(1.0 / m)).collect();
+        for held in &model.restraints.held {
+            inv_mass[held.node as usize] = held.free / model.mass[held.node as usize];
+        }
+        inv_mass.resize(model.reference.len() + drawn.len(), Mat3::zeros());
+        let mut now = model.reference.clone();
+        now.extend(&drawn);
+        let thinnest = scene.facet_size.iter().copied().fold(f64::INFINITY, f64::min);
+        Admissible {
+            search: ThreeStage::new(),
+            on_the_way: ThreeStage::new(),
+            inv_mass,
+            poses: [Vec::new(), Vec::new()],
+            start: now.clone(),
+            pre: now.clone(),
+            trial: now.clone(),
+            now,
+            inside: Vec::new(),
+            thinnest,
+            nodes: model.reference.len(),
+            last_of_equals: false,
+            scene,
+            drawn,
+        }
+    }
+
+    /// Takes up positions of the model's nodes at the start of a step, and as predicted for its end.
+    pub fn begin(&mut self, model: &Model, start: &[Vec3], pre: &[Vec3], [t0, t1]: [f64; 2]) {
+        let n = self.nodes;
+        for (to, from, time) in [(&mut self.start, start, t0), (&mut self.pre, pre, t1)] {
+            to[..n].copy_from_slice(from);
+            model.contact.place(time, &self.drawn, &mut to[n..]);
+        }
+        self.now.copy_from_slice(&self.pre);
+        self.trial.copy_from_slice(&self.pre);
+        for (poses, time) in self.poses.iter_mut().zip([t0, t1]) {
+            poses.clear();
+            poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
+        }
+    }
+
+    /// Farthest that a surface node has come in this step, seen from the middle of all [m].
+    fn way(&self) -> f64 {
+        let slots = &self.scene.slots;
+        let way = |k: u32| self.now[k as usize] - self.start[k as usize];
+        let planes = self.scene.facets.iter().filter(|f| f.kind == FacetKind::Plane).map(|f| f.nodes[0]);
+        let count = slots.len().max(1) as f64;
+        let middle = slots.iter().map(|&k| way(k)).sum::<Vec3>() / count;
+        slots.iter().copied().chain(planes).map(|k| (way(k) - middle).norm()).fold(0.0, f64::max)
+    }
+
+    /// What to ask for so that nothing that overlaps after a way is missed. The reach is a power of two, so that lists of
+    /// candidates last.
+    fn query(&self, way: f64) -> Query {
+        let finest = if self.thinnest.is_finite() { self.thinnest } else { 1.0 };
+        let mut reach = finest / 64.0;
+        while reach < 2.1 * way {
+            reach *= 2.0;
+        }
+        Query {
+            reach,
+            vertex_face: true,
+            edge_edge: true,
+            face_face: false,
+            pass: Pass::Double,
+            max_penetration: Some(reach),
+        }
+    }
+
+    /// Adds to `work` what the positions `now` ask for. `banned` are keys that must not come back in this step.
+    pub fn detect(
+        &mut self,
+        model: &Model,
+        work: &mut Vec<Constraint>,
+        banned: &[Key],
+    ) -> Result<Found, SearchError> {
+        let way = self.way();
+        let query = self.query(way);
+        self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
+        let mut found = Found::default();
+        let known = work.len();
+        self.inside.clear();
+        let records = self.search.vertex_face();
+        let body = |r: &VertexFace| self.scene.facets[r.face as usize].body;
+        for group in records.chunk_by(|p, q| p.node == q.node) {
+            // facets of several bodies may take turns in the records of one node
+            for (at, first) in group.iter().enumerate() {
+                if group[..at].iter().any(|r| body(r) == body(first)) {
+                    continue;
+                }
+                let own = group[at..].iter().filter(|r| body(r) == body(first));
+                let deepest = own.min_by(|p, q| p.gap.total_cmp(&q.gap)).unwrap_or(first);
+                let size = self.size_of(deepest.face);
+                if deepest.gap >= -TOUCH * size || self.is_second_end(deepest) || self.is_held(deepest) {
+                    continue;
+                }
+                self.inside.push((deepest.node, body(deepest)));
+                found.depth = found.depth.max(-deepest.gap);
+                match self.exit(model, deepest, &work[..], banned) {
+                    Some(c) => work.push(c),
+                    None if -deepest.gap > ACCEPTED * size => found.left += 1,
+                    None => {}
+                }
+            }
+        }
+        self.inside.sort_unstable();
+        self.edges(model, work, banned, &mut found);
+        if way > THROUGH * self.thinnest && (known == 0 || work.len() == known) {
+            self.walls(model, work, banned, &query)?;
+        }
+        found.new = work.len() - known;
+        Ok(found)
+    }
+
+    /// Local size of a facet [m]; of a plane, that of the finest body.
+    fn size_of(&self, face: u32) -> f64 {
+        let size = self.scene.facet_size[face as usize];
+        if size.is_finite() { size } else { self.thinnest }
+    }
+
+    /// Two ends of bars see each other; once is enough.
+    fn is_second_end(&self, record: &VertexFace) -> bool {
+        let facet = &self.scene.facets[record.face as usize];
+        let end = |k: u32| {
+            let own = self.scene.node_facets.of(k).iter();
+            own.copied().any(|f| self.scene.facets[f as usize].kind == FacetKind::Point)
+        };
+        facet.kind == FacetKind::Point && facet.nodes[0] < record.node && end(record.node)
+    }
+
+    /// Nothing that could give way has to do with it.
+    fn is_held(&self, record: &VertexFace) -> bool {
+        let facet = &self.scene.facets[record.face as usize];
+        let fixed = |k: u32| self.inv_mass[k as usize] == Mat3::zeros();
+        fixed(record.node) && facet.corners().iter().all(|&k| fixed(k))
+    }
+
+    /// The constraint of a node and a facet.
+    fn of_facet(&self, model: &Model, node: u32, face: u32) -> Constraint {
+        let facet = &self.scene.facets[face as usize];
+        let [a, b, c, _] = facet.nodes;
+        let (touch, nodes, sign) = match facet.kind {
+            FacetKind::Plane => (Touch::NodePlane, [node, a, b, b], 1.0),
+            FacetKind::Point => {
+                let out = self.start[a as usize].x - self.start[b as usize].x;
+                (Touch::NodePoint, [node, a, a, a], if out < 0.0 { -1.0 } else { 1.0 })
+            }
+            FacetKind::Segment => (Touch::NodeSegment, [node, a, b, b], 1.0),
+            FacetKind::Triangle | FacetKind::Quad => (Touch::NodeTriangle, [node, a, b, c], 1.0),
+        };
+        let bodies = [self.scene.node_body[node as usize], facet.body];
+        let mu = model.contact.law(bodies[0], bodies[1]).friction;
+        let carried = if touch == Touch::NodePlane { self.carried(node, facet.body) } else { Vec3::zeros() };
+        Constraint {
+            key: (touch, node, face),
+            simplex: Simplex { touch, nodes, sign },
+            bodies,
+            size: self.size_of(face),
+            mu,
+            carried,
+        }
+    }
+
+    /// Way of the material point of an obstacle that stands at a node at the end of the step.
+    fn carried(&self, node: u32, body: u32) -> Vec3 {
+        let at = body as usize - (self.scene.bodies.len() - self.poses[0].len());
+        let (p0, p1) = (&self.poses[0][at], &self.poses[1][at]);
+        let x = self.now[node as usize];
+        let drawn = p1.centre + p1.turn.transpose() * (x - p1.centre - p1.shift);
+        x - p0.place(&drawn)
+    }
+
+    /// Through which facet a node leaves the body of `record`.
+    fn exit(
+        &self,
+        model: &Model,
+        record: &VertexFace,
+        work: &[Constraint],
+        banned: &[Key],
+    ) -> Option<Constraint> {
+        let scene = &self.scene;
+        let facet = &scene.facets[record.face as usize];
+        // facets that share a corner with the nearest one
+        let mut near: Vec<u32> = match facet.kind.corners() {
+            0 | 1 => vec![record.face],
+            _ => facet.corners().iter().flat_map(|&k| scene.node_facets.of(k)).copied().collect(),
+        };
+        near.sort_unstable();
+        near.dedup();
+        let own_body = scene.node_body[record.node as usize];
+        near.retain(|&f| {
+            let g = &scene.facets[f as usize];
+            g.body == facet.body
+                && !g.corners().contains(&record.node)
+                && (own_body != facet.body || !scene.excludes_vertex_face(record.node, f, false))
+        });
+        let mut candidates: Vec<Candidate> = near
+            .iter()
+            .map(|&f| self.of_facet(model, record.node, f))
+            .filter(|c| !banned.contains(&c.key) && !work.iter().any(|w| w.key == c.key))
+            .filter_map(|c| self.candidate(c))
+            .collect();
+        if self.last_of_equals {
+            candidates.reverse();
+        }
+        // each of the rules is dropped in turn where nothing is left
+        let rules: [(f64, bool, bool); 5] = [
+            (0.0, true, true),
+            (BESIDE, true, true),
+            (0.0, true, false),
+            (BESIDE, true, false),
+            (BESIDE, false, false),
+        ];
+        for (beside, opened, facing) in rules {
+            let fits =
+                |c: &&Candidate| c.outside <= beside && (c.was_open || !opened) && (c.faces || !facing);
+            let least = candidates.iter().filter(fits).map(|c| c.cost).fold(f64::INFINITY, f64::min);
+            if let Some(c) = candidates.iter().filter(fits).find(|c| c.cost <= least * (1.0 + TIE)) {
+                return Some(c.constraint);
+            }
+        }
+        candidates.iter().find(|c| c.constraint.key.2 == record.face).map(|c| c.constraint)
+    }
+
+    /// What counts when a constraint is chosen; `None` where it is not violated or cannot be repaired.
+    fn candidate(&self, c: Constraint) -> Option<Candidate> {
+        let foot = c.simplex.foot(&self.now);
+        let g = c.simplex.value(&self.now);
+        let violated = g < -TOUCH * c.size * foot.lever;
+        let gradient = c.simplex.gradient(&self.now);
+        let ease: f64 = c
+            .simplex
+            .ids()
+            .iter()
+            .zip(&gradient)
+            .map(|(&k, d)| d.dot(&(self.inv_mass[k as usize] * d)))
+            .sum();
+        if !violated || ease.is_nan() || ease <= 0.0 {
+            return None;
+        }
+        let lever = c.simplex.foot(&self.start).lever;
+        Some(Candidate {
+            outside: foot.outside(c.key.0),
+            was_open: c.simplex.value(&self.start) >= -WAS_OPEN * c.size * lever,
+            faces: self.faces(c.key.1, &foot),
+            cost: -g / ease.sqrt(),
+            constraint: c,
+        })
+    }
+
+    /// Does some facet of the node look against the normal? One that bodies part along lies in the normal cones of both.
+    fn faces(&self, node: u32, foot: &Foot) -> bool {
+        let own = self.scene.node_facets.of(node);
+        let mut normals =
+            own.iter().map(|&f| self.scene.facets[f as usize].area_vector(&self.now).normalize());
+        own.is_empty() || normals.any(|n| n.dot(&foot.normal) < -FACES)
+    }
+
+    /// Crossed edges without an end inside the other's body.
+    fn edges(&self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key], found: &mut Found) {
+        let scene = &self.scene;
+        for r in self.search.edge_edge() {
+            let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
+            let of = |edge: &crate::contact::scene::Edge| {
+                edge.facets
+                    .iter()
+                    .filter_map(|&f| scene.facet_size.get(f as usize))
+                    .copied()
+                    .fold(f64::INFINITY, f64::min)
+            };
+            let size = of(e).min(of(f));
+            if r.gap >= -TOUCH * size {
+                continue;
+            }
+            let key = (Touch::EdgeEdge, r.first, r.second);
+            let inside = |k: &u32, body: u32| self.inside.binary_search(&(*k, body)).is_ok();
+            if e.nodes.iter().any(|k| inside(k, f.body)) || f.nodes.iter().any(|k| inside(k, e.body)) {
+                continue;
+            }
+            if !parts_bodies(scene, &self.now, r.first, r.second, &r.normal) {
+                continue;
+            }
+            let nodes = [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]];
+            let x = |k: usize| self.now[nodes[k] as usize];
+            let sign = if (x(1) - x(0)).cross(&(x(3) - x(2))).dot(&r.normal) < 0.0 { -1.0 } else { 1.0 };
+            let c = Constraint {
+                key,
+                simplex: Simplex { touch: Touch::EdgeEdge, nodes, sign },
+                bodies: [e.body, f.body],
+                size,
+                mu: model.contact.law(e.body, f.body).friction,
+                carried: Vec3::zeros(),
+            };
+            // lines that were on this side of each other all along have not crossed in this step
+            let Some(candidate) = self.candidate(c).filter(|c| c.was_open) else { continue };
+            let depth = depth_of_edges(scene, &self.now, r);
+            found.depth = found.depth.max(depth);
+            if work.iter().any(|w| w.key == key) || banned.contains(&key) {
+                found.left += usize::from(depth > ACCEPTED * size);
+            } else {
+                work.push(candidate.constraint);
+            }
+        }
+    }
+
+    /// Nodes that are out again on the far side of a wall they met in this step.
+    fn walls(
+        &mut self,
+        model: &Model,
+        work: &mut Vec<Constraint>,
+        banned: &[Key],
+        query: &Query,
+    ) -> Result<(), SearchError> {
+        let query = Query { reach: 0.0, edge_edge: false, ..*query };
+        self.on_the_way.gather(&self.scene, Positions::swept(&self.start, &self.now), &query)?;
+        let motion = Motion { start: &self.start, end: &self.now };
+        let mut met: Vec<(u32, u32, f64, u32)> = Vec::new();
+        for &[node, face] in &self.on_the_way.candidates().vertex_face {
+            let facet = &self.scene.facets[face as usize];
+            if matches!(facet.kind, FacetKind::Plane | FacetKind::Point | FacetKind::Quad) {
+                continue;
+            }
+            let c = self.of_facet(model, node, face);
+            let answered = |w: &Constraint| w.key == c.key || w.key.1 == node && w.bodies[1] == facet.body;
+            if banned.contains(&c.key) || work.iter().any(answered) {
+                continue;
+            }
+            let violated = self.candidate(c).is_some_and(|c| c.was_open);
+            if violated && let Some(time) = node_meets(&self.scene, motion, node, face, 0.0) {
+                met.push((node, facet.body, time, face));
+            }
+        }
+        met.sort_unstable_by(|p, q| {
+            (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)).then(p.3.cmp(&q.3))
+        });
+        met.dedup_by_key(|m| (m.0, m.1));
+        work.extend(met.iter().map(|&(node, _, _, face)| self.of_facet(model, node, face)));
+        Ok(())
+    }
+
+    /// Does a pressing constraint act on nothing, its foot having left the features?
+    pub fn is_ghost(&self, c: &Constraint) -> bool {
+        c.simplex.foot(&self.now).outside(c.key.0) > GHOST
+    }
+
+    /// Distance of a constraint's features [m]; negative is overlap.
+    pub fn distance(&self, c: &Constraint) -> f64 {
+        c.simplex.value(&self.now) / c.simplex.foot(&self.now).lever
+    }
+}
+
+/// A constraint that could be chosen.
+struct Candidate {
+    constraint: Constraint,
+    /// How far the foot is beside the features, as a share of them.
+    outside: f64,
+    was_open: bool,
+    faces: bool,
+    /// Displacement in the kinetic norm that repairs it.
+    cost: f64,
+}

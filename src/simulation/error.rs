@@ -1,0 +1,39 @@
+//! Why a simulation could not begin or go on.
+
+use crate::deck::DeckErrors;
+use crate::run::RunError;
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The deck, or a mesh that it names, is wrong: every problem with its place.
+    #[error(transparent)]
+    Deck(#[from] DeckErrors),
+    #[error("cannot read the deck {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads { threads: usize, reason: String },
+    #[error("{} is a file; output needs a folder", path.display())]
+    NotAFolder { path: PathBuf },
+    #[error("{} holds files that are not from a run", path.display())]
+    ForeignFolder { path: PathBuf },
+    #[error("{} holds a run already", path.display())]
+    FolderTaken { path: PathBuf },
+    #[error("{} holds no run to resume", path.display())]
+    NothingToResume { path: PathBuf },
+    #[error("{} cannot be understood: {reason}", path.display())]
+    Garbled { path: PathBuf, reason: String },
+    /// Only `end` and [output] of a resumed run may differ.
+    #[error("the run in {} was made from another deck; they differ in {}", path.display(), keys.join(", "))]
+    OtherDeck { path: PathBuf, keys: Vec<String> },
+    #[error(
+        "the run in {} was to end at {was} s; a resumed run can end later, not at {end} s", path.display()
+    )]
+    EndsEarlier { path: PathBuf, was: f64, end: f64 },
+    #[error("cannot write {}: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// A step failed, or an observer. The state is that of the last good step.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}

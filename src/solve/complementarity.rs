@@ -1,0 +1,446 @@
+//! Multipliers of inequality constraints: the dual of a convex quadratic program.
+//!
+//! ```text
+//! find λ:   0 ≤ λ ⊥ w = A λ + b ≥ 0
+//! ```
+//!
+//! For symmetric A this is `min ½λᵀAλ + bᵀλ, λ ≥ 0`, a problem of non-negative least squares. A need not be symmetric, but
+//! its principal minors must be positive; that is made sure of by scaling to a unit diagonal and adding [`SHIFT`] to it.
+//! So constraints may be redundant: λ is then one of many, and what it presses with, `Gᵀλ`, is the same for all.
+//!
+//! **Method.** Block principal pivoting (Portugal, Júdice & Vicente 1994): guess the active set, solve `A_FF λ_F = −b_F`, exchange
+//! everything with a wrong sign; when that does not lessen the number of wrong signs a few times in a row, only the last
+//! wrong one (Murty 1974), which ends after finitely many steps. A guess that is nearly right, such as the set of the last
+//! step, costs two or three factorisations. The answer solves its equations exactly, no matter how the set was found; of many answers it is
+//! the one nearest to the guess.
+//!
+//! **Islands.** Constraints that share no unknown are solved apart from each other, in parallel; each with the same bits
+//! whoever solves it.
+//!
+//! Read by `method::nonsmooth`.
+
+use super::envelope::Envelope;
+use rayon::prelude::*;
+
+/// Added to the diagonal of the scaled matrix: it makes redundant constraints solvable and leaves this share of the
+/// penetration of a step.
+pub const SHIFT: f64 = 1e-12;
+/// A correction for the shift is taken up if it is no larger than this share of the solution; where constraints are redundant it
+/// is larger, and means nothing.
+const TRUSTED: f64 = 1e-6;
+/// Round-off of w, as a share of the largest |b| of the island (scaled).
+const ROUND_OFF: f64 = 1e-14;
+/// Multipliers this little below zero count as zero, as a share of the largest: round-off over [`SHIFT`] of redundant ones
+/// can be far more, and leads to their exchange.
+const SMALL: f64 = 1e-13;
+/// Block exchanges in a row that may fail to lessen the number of wrong signs.
+const PATIENCE: u32 = 4;
+/// Exchanges per constraint at most; an island that needs more is left as it is and reported.
+const MOST: usize = 20;
+
+/// A square matrix by rows; columns of a row ascending, the pattern symmetric, the diagonal there and positive.
+#[derive(Clone, Debug, Default)]
+pub struct Matrix {
+    pub starts: Vec<u32>,
+    pub columns: Vec<u32>,
+    pub values: Vec<f64>,
+}
+
+impl Matrix {
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.starts.push(0);
+        self.columns.clear();
+        self.values.clear();
+    }
+
+    /// Ends the row that was filled.
+    pub fn end_row(&mut self) {
+        self.starts.push(self.columns.len() as u32);
+    }
+
+    pub fn size(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    #[inline]
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+        self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, &v)| (j as usize, v))
+    }
+
+    pub fn diagonal(&self, i: usize) -> f64 {
+        self.row(i).find(|e| e.0 == i).map_or(0.0, |e| e.1)
+    }
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    pub islands: usize,
+    pub largest: usize,
+    /// Factorisations of all islands together.
+    pub pivots: usize,
+    /// Islands that are left with wrong signs.
+    pub unfinished: usize,
+}
+
+/// One island on its way.
+#[derive(Clone, Debug, Default)]
+struct Island {
+    /// Its constraints, ascending.
+    members: Vec<u32>,
+    multipliers: Vec<f64>,
+    pivots: usize,
+    unfinished: bool,
+}
+
+/// The solver; it keeps its memory.
+#[derive(Clone, Debug, Default)]
+pub struct Complementarity {
+    islands: Vec<Island>,
+    root: Vec<u32>,
+    local: Vec<u32>,
+}
+
+impl Complementarity {
+    /// Solves from the guess that those with `multipliers > 0` are active.
+    pub fn solve(&mut self, a: &Matrix, b: &[f64], multipliers: &mut [f64]) -> Report {
+        let count = self.find_islands(a);
+        let (islands, local) = (&mut self.islands[..count], &self.local);
+        let guess = &*multipliers;
+        islands.par_iter_mut().for_each(|island| island.solve(a, b, guess, local));
+        let mut report = Report { islands: count, ..Report::default() };
+        for island in islands {
+            for (&i, &m) in island.members.iter().zip(&island.multipliers) {
+                multipliers[i as usize] = m;
+            }
+            report.largest = report.largest.max(island.members.len());
+            report.pivots += island.pivots;
+            report.unfinished += usize::from(island.unfinished);
+        }
+        report
+    }
+
+    /// Puts constraints that are coupled into islands, in the order of their first members; returns how many.
+    fn find_islands(&mut self, a: &Matrix) -> usize {
+        let n = a.size();
+        self.root.clear();
+        self.root.extend(0..n as u32);
+        fn find(root: &mut [u32], mut i: u32) -> u32 {
+            while root[i as usize] != i {
+                root[i as usize] = root[root[i as usize] as usize];
+                i = root[i as usize];
+            }
+            i
+        }
+        for i in 0..n {
+            for (j, _) in a.row(i) {
+                let (p, q) = (find(&mut self.root, i as u32), find(&mut self.root, j as u32));
+                self.root[p.max(q) as usize] = p.min(q);
+            }
+        }
+        self.local.clear();
+        self.local.resize(n, u32::MAX);
+        let mut count = 0;
+        // the smallest member of an island is its root
+        for i in 0..n as u32 {
+            let root = find(&mut self.root, i);
+            let at = if root == i {
+                if count == self.islands.len() {
+                    self.islands.push(Island::default());
+                }
+                self.islands[count].members.clear();
+                count += 1;
+                count as u32 - 1
+            } else {
+                self.root[i as usize] = root;
+                self.local[root as usize]
+            };
+            // until the islands are complete, `local` of a root is the number of its island
+            if root == i {
+                self.local[i as usize] = at;
+            }
+            self.islands[at as usize].members.push(i);
+        }
+        for island in &self.islands[..count] {
+            for (at, &i) in island.members.iter().enumerate() {
+                self.local[i as usize] = at as u32;
+            }
+        }
+        count
+    }
+}
+
+impl Island {
+    fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], local: &[u32]) {
+        let n = self.members.len();
+        let scale: Vec<f64> = self
+            .members
+            .iter()
+            .map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt())
+            .collect();
+        let b: Vec<f64> = self.members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
+        let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+        self.multipliers.clear();
+        self.multipliers.resize(n, 0.0);
+        (self.pivots, self.unfinished) = (0, false);
+        if b.iter().all(|&b| b >= 0.0) {
+            return;
+        }
+        let known = self.members.iter().any(|&i| guess[i as usize] > 0.0);
+        let start = |k: usize| if known { guess[self.members[k] as usize] > 0.0 } else { b[k] < 0.0 };
+        let mut active: Vec<bool> = (0..n).map(start).collect();
+        let first: Vec<f64> =
+            self.members.iter().zip(&scale).map(|(&i, s)| guess[i as usize].max(0.0) / s).collect();
+        let (mut entries, mut number) = (Vec::new(), vec![u32::MAX; n]);
+        let (mut x, mut rest) = (Vec::new(), Vec::new());
+        let mut wrong = Vec::new();
+        let (mut least, mut patience) = (n + 1, PATIENCE);
+        let mut envelope = Envelope::default();
+        let row = |k: usize| {
+            let scale = &scale;
+            a.row(self.members[k] as usize).map(move |(j, v)| {
+                let at = local[j] as usize;
+                (at, v * scale[k] * scale[at])
+            })
+        };
+        loop {
+            // A_FF λ_F = −b_F
+            let set: Vec<usize> = (0..n).filter(|&k| active[k]).collect();
+            set.iter().enumerate().for_each(|(at, &k)| number[k] = at as u32);
+            entries.clear();
+            for &k in &set {
+                for (j, v) in row(k) {
+                    if active[j] {
+                        entries.push((number[k], number[j], if j == k { v + SHIFT } else { v }));
+                    }
+                }
+            }
+            // as a correction of the guess: of many solutions the one nearest to it
+            x.clear();
+            x.extend(set.iter().map(|&k| {
+                let known: f64 = row(k).filter(|(j, _)| active[*j]).map(|(j, v)| v * first[j]).sum();
+                -b[k] - known
+            }));
+            envelope.factor(set.len(), &entries);
+            envelope.solve(&mut x);
+            // what the shift has left of −b is solved for once more
+            rest.clear();
+            rest.extend(x.iter().map(|x| SHIFT * x));
+            envelope.solve(&mut rest);
+            let largest_of = |x: &[f64]| x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            if largest_of(&rest) <= TRUSTED * largest_of(&x) {
+                x.iter_mut().zip(&rest).for_each(|(x, r)| *x += r);
+            }
+            self.pivots += 1;
+            set.iter().zip(&mut x).for_each(|(&k, x)| *x += first[k]);
+            self.multipliers.fill(0.0);
+            set.iter().zip(&x).for_each(|(&k, &x)| self.multipliers[k] = x);
+            let most = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            // what has the wrong sign, or is no number
+            wrong.clear();
+            for k in 0..n {
+                let right = if active[k] {
+                    self.multipliers[k] >= -SMALL * most
+                } else {
+                    let w: f64 = b[k] + row(k).map(|(j, v)| v * self.multipliers[j]).sum::<f64>();
+                    w >= -ROUND_OFF * largest
+                };
+                if !right {
+                    wrong.push(k);
+                }
+            }
+            let Some(&last) = wrong.last() else { break };
+            if self.pivots > MOST * n + 100 {
+                self.unfinished = true;
+                break;
+            }
+            if wrong.len() < least {
+                (least, patience) = (wrong.len(), PATIENCE);
+            } else if patience > 0 {
+                patience -= 1;
+            } else {
+                active[last] = !active[last];
+                continue;
+            }
+            wrong.iter().for_each(|&k| active[k] = !active[k]);
+        }
+        self.multipliers.iter_mut().zip(&scale).for_each(|(m, s)| *m = m.max(0.0) * s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::dice::Dice;
+
+    fn matrix(dense: &[Vec<f64>]) -> Matrix {
+        let mut a = Matrix::default();
+        a.clear();
+        for (i, row) in dense.iter().enumerate() {
+            for (j, &v) in row.iter().enumerate() {
+                if v != 0.0 || dense[j][i] != 0.0 {
+                    a.columns.push(j as u32);
+                    a.values.push(v);
+                }
+            }
+            a.end_row();
+        }
+        a
+    }
+
+    /// `G Gᵀ` of random rows over shared unknowns: semidefinite where there are more rows than unknowns.
+    fn coupled(dice: &mut Dice, rows: usize, unknowns: usize, each: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        let g: Vec<Vec<f64>> = (0..rows)
+            .map(|_| {
+                let mut row = vec![0.0; unknowns];
+                for _ in 0..each {
+                    row[dice.below(unknowns as u64) as usize] = dice.between(-1.0, 1.0);
+                }
+                row
+            })
+            .collect();
+        let dot = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>();
+        let a = g.iter().map(|p| g.iter().map(|q| dot(p, q)).collect()).collect();
+        (a, g)
+    }
+
+    fn solve(a: &[Vec<f64>], b: &[f64]) -> (Vec<f64>, Report) {
+        let mut x = vec![0.0; b.len()];
+        let report = Complementarity::default().solve(&matrix(a), b, &mut x);
+        (x, report)
+    }
+
+    /// λ ≥ 0, w ≥ 0, λ w = 0 up to the shift, whatever the island.
+    fn satisfies(a: &[Vec<f64>], b: &[f64], x: &[f64]) {
+        let scale = b.iter().fold(0.0, |m: f64, b| m.max(b.abs())).max(f64::MIN_POSITIVE);
+        for i in 0..b.len() {
+            let w = b[i] + a[i].iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+            assert!(x[i] >= 0.0 && w >= -1e-9 * scale, "row {i}: λ = {}, w = {w:e}", x[i]);
+            assert!((x[i] * w).abs() <= 1e-9 * scale * x.iter().fold(1.0, |m: f64, x| m.max(*x)), "row {i}");
+        }
+    }
+
+    /// Against all 2ⁿ active sets: the one whose signs are right minimises, and where A is definite it is the only one.
+    #[test]
+    fn small_programs_have_the_solution_that_trying_every_active_set_finds() {
+        let mut dice = Dice(7);
+        for _ in 0..400 {
+            let n = 1 + dice.below(6) as usize;
+            let (mut a, _) = coupled(&mut dice, n, n + 2, 3);
+            (0..n).for_each(|i| a[i][i] += 0.1);
+            let b: Vec<f64> = (0..n).map(|_| dice.between(-1.0, 0.5)).collect();
+            let (x, report) = solve(&a, &b);
+            assert_eq!(report.unfinished, 0);
+            let right = (0..1u32 << n).find_map(|set| {
+                let on: Vec<usize> = (0..n).filter(|i| set >> i & 1 == 1).collect();
+                let m = nalgebra::DMatrix::from_fn(on.len(), on.len(), |p, q| a[on[p]][on[q]]);
+                let rhs = nalgebra::DVector::from_fn(on.len(), |p, _| -b[on[p]]);
+                let y = if on.is_empty() { rhs } else { m.lu().solve(&rhs)? };
+                let mut x = vec![0.0; n];
+                on.iter().zip(y.iter()).for_each(|(&i, &y)| x[i] = y);
+                let w = |i: usize| b[i] + (0..n).map(|j| a[i][j] * x[j]).sum::<f64>();
+                (x.iter().all(|&x| x >= -1e-12) && (0..n).all(|i| w(i) >= -1e-12)).then_some(x)
+            });
+            let right = right.unwrap();
+            let apart = x.iter().zip(&right).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+            let size = right.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+            assert!(apart <= 1e-8 * size, "{x:?} {right:?}");
+        }
+    }
+
+    /// More constraints than unknowns, and each of them twice: λ is not unique, `Gᵀλ` is, and the conditions hold. b is
+    /// chosen in the range of G, as linearised constraints of positions that can be reached are.
+    #[test]
+    fn redundant_constraints_are_solved_and_press_alike_in_any_order() {
+        let mut dice = Dice(8);
+        for _ in 0..200 {
+            let (rows, unknowns) = (12, 6);
+            let (_, mut g) = coupled(&mut dice, rows, unknowns, 3);
+            g.extend(g.clone());
+            let at: Vec<f64> = (0..unknowns).map(|_| dice.between(-1.0, 1.0)).collect();
+            let dot = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>();
+            let a = |g: &[Vec<f64>]| -> Vec<Vec<f64>> {
+                g.iter().map(|p| g.iter().map(|q| dot(p, q)).collect()).collect()
+            };
+            // feasible: the point 0 has w = Gx + b ≥ 0 for x = −at
+            let b = |g: &[Vec<f64>]| -> Vec<f64> { g.iter().map(|p| dot(p, &at)).collect() };
+            let presses = |g: &[Vec<f64>], x: &[f64]| -> Vec<f64> {
+                (0..unknowns).map(|k| g.iter().zip(x).map(|(g, x)| g[k] * x).sum()).collect()
+            };
+            if g.iter().any(|p| dot(p, p) < 1e-3) {
+                continue;
+            }
+            let (x, report) = solve(&a(&g), &b(&g));
+            assert_eq!(report.unfinished, 0);
+            satisfies(&a(&g), &b(&g), &x);
+            let mut turned = g.clone();
+            turned.reverse();
+            let (y, _) = solve(&a(&turned), &b(&turned));
+            for (p, q) in presses(&g, &x).iter().zip(presses(&turned, &y)) {
+                assert!((p - q).abs() < 1e-7, "{p} {q}");
+            }
+        }
+    }
+
+    /// A slightly unsymmetric matrix, as that of the midpoint gradient.
+    #[test]
+    fn unsymmetric_matrices_near_symmetric_ones_are_solved_too() {
+        let mut dice = Dice(9);
+        for _ in 0..100 {
+            let n = 20;
+            let (mut a, _) = coupled(&mut dice, n, 30, 4);
+            for i in 0..n {
+                a[i][i] += 0.05;
+                for j in 0..n {
+                    if i != j && a[i][j] != 0.0 {
+                        a[i][j] += dice.between(-0.01, 0.01);
+                    }
+                }
+            }
+            let b: Vec<f64> = (0..n).map(|_| dice.between(-1.0, 0.2)).collect();
+            let (x, report) = solve(&a, &b);
+            assert_eq!(report.unfinished, 0);
+            satisfies(&a, &b, &x);
+        }
+    }
+
+    /// Two hundred islands at once, solved by one thread and by three: the same bits. From their answer: the same to round-off, by one
+    /// factorisation each.
+    #[test]
+    fn threads_change_no_bit_of_many_islands_and_warm_starts_nothing_that_counts() {
+        let mut dice = Dice(10);
+        let mut a = Matrix::default();
+        a.clear();
+        let mut b = Vec::new();
+        for island in 0..200u32 {
+            let n = 1 + dice.below(9) as usize;
+            let (dense, _) = coupled(&mut dice, n, n + 3, 3);
+            let first = b.len() as u32;
+            for (i, row) in dense.iter().enumerate() {
+                for (j, &v) in row.iter().enumerate() {
+                    if v != 0.0 || i == j {
+                        a.columns.push(first + j as u32);
+                        a.values.push(if i == j { v + 0.01 } else { v });
+                    }
+                }
+                a.end_row();
+                b.push(dice.between(-1.0, 0.3) * (1.0 + f64::from(island)));
+            }
+        }
+        let run = |threads: usize, x: &mut Vec<f64>| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Complementarity::default().solve(&a, &b, x))
+        };
+        let (mut one, mut three) = (vec![0.0; b.len()], vec![0.0; b.len()]);
+        let cold = run(1, &mut one);
+        assert_eq!(cold, run(3, &mut three));
+        assert_eq!(one, three);
+        assert!(cold.islands >= 200 && cold.unfinished == 0);
+        let warm = run(2, &mut three);
+        let apart = one.iter().zip(&three).map(|(x, y)| (x - y).abs() / x.max(1.0)).fold(0.0, f64::max);
+        assert!(apart < 1e-11, "{apart:e}");
+        assert!(warm.pivots <= warm.islands, "{warm:?}");
+    }
+}

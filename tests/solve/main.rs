@@ -1,0 +1,5 @@
+//! Systems of equations: matrices, factors, iterations.
+
+mod assembly;
+mod newton;
+mod sparse;
