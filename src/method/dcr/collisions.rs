@@ -77,6 +77,8 @@ pub struct Collisions {
     pub(super) zones: Zones,
     /// Of each body [m]; infinite where nobody is thin.
     pub(super) thickness: Vec<f64>,
+    /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
+    two_sided: bool,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -100,6 +102,7 @@ impl Collisions {
             account: Account::new(model),
             zones: Zones::default(),
             thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
+            two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             deepest: DEEPEST * world.finest,
             clearance: CLEARANCE * world.finest,
             world,
@@ -165,7 +168,7 @@ impl Collisions {
         let way = self.measure_ways(penetration);
         let swept = options.swept.unwrap_or_else(|| {
             let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
-            2.0 * way > self.deepest || self.may_pass(ways)
+            self.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
         let query = self.query(options);
         if swept {
@@ -196,8 +199,11 @@ impl Collisions {
         let crossings = list.len();
         let poses = Poses::At(poses);
         let (at, at_start) = (Places { scene, x: now, poses }, Places { scene, x: start, poses });
+        // where thickness counts, surfaces touch that are apart: nothing has to cross
         let touched_before = |pair: &Pair| {
-            !swept || at_start.measured_anew(pair).is_none_or(|pair| pair.gap <= 2.0 * self.clearance)
+            !swept
+                || scene.offset(pair.bodies[0], pair.bodies[1]) > 0.0
+                || at_start.measured_anew(pair).is_none_or(|pair| pair.gap <= 2.0 * self.clearance)
         };
         let beside = self.clearance * (BESIDE / CLEARANCE);
         for record in search.vertex_face().iter().filter(|r| r.gap <= beside) {
@@ -324,7 +330,10 @@ impl Collisions {
         }
         let law = model.contact.law(pair.bodies[0], pair.bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let clearance = if pair.met.is_some() || options.guard { self.clearance } else { 0.0 };
+        // a node that lies in the surface of a shell would forget its side
+        let sides = |b: &u32| self.world.scene.bodies[*b as usize].attributes.two_sided();
+        let apart = pair.met.is_some() || options.guard || pair.bodies.iter().any(sides);
+        let clearance = if apart { self.clearance } else { 0.0 };
         let clearance = clearance.max(room);
         if pair.met.is_none() {
             // Putting back takes the angular momentum τ/(1+e) J × u, an impulse on points that have slid apart by δ since
