@@ -59,7 +59,8 @@ fn pieces_make_up_the_whole_bit_for_bit() {
         }
         // pieces may overshoot the end, the whole does not: both are compared where both have been
         let rows = whole.history().rows();
-        assert_eq!(rows, 11, "{method}");
+        // a row at most a step: by default an implicit one is longer than a tenth of this run
+        assert_eq!(rows, if method == "bipotential-implicit" { 5 } else { 11 }, "{method}");
         for name in whole.history().names() {
             let column = |s: &Simulation| s.history().column(name).unwrap()[..rows].to_vec();
             assert_eq!(column(&whole), column(&pieces), "{method} {name}");

@@ -9,6 +9,7 @@
 //! | [`is_sharp`] | whether an edge is one: two lines of a mesh on flat faces do not touch, nodes do |
 //! | [`said_by_ends`] | whether a node on a face says already what two edges would say |
 //! | [`says_the_same`] | whether two contacts of a node are one |
+//! | [`said_by_the_other`] | whether two nodes that lie on each other need only one contact |
 //! | [`is_second_end`] | whether two ends of bars see each other for the second time |
 //! | [`depth_of_edges`] | how deep two crossed edges can be at most |
 //!
@@ -209,6 +210,9 @@ const SAME_SIDE: f64 = 0.9;
 const SAME_NORMAL: f64 = 0.999_847_7;
 const SAME_POINT: f64 = 1e-9;
 
+/// Weight of a corner from which on a node lies on it.
+const ON_CORNER: f64 = 0.98;
+
 /// The record as it counts: a node at a rim touches the face it looks at. `finest` is the median edge of the finest body [m].
 pub fn at_rim(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64) -> VertexFace {
     let facet = &scene.facets[record.face as usize];
@@ -259,6 +263,19 @@ pub fn says_the_same(scene: &Scene, p: &VertexFace, q: &VertexFace, finest: f64)
     scene.facets[p.face as usize].body == scene.facets[q.face as usize].body
         && p.normal.dot(&q.normal) > SAME_NORMAL
         && (p.point - q.point).norm() <= SAME_POINT * finest
+}
+
+/// The corner of its face on which a node lies, if it lies on one.
+pub fn on_corner(scene: &Scene, record: &VertexFace) -> Option<u32> {
+    let corners = scene.facets[record.face as usize].corners();
+    corners.iter().zip(&record.weights).find(|(_, w)| **w > ON_CORNER).map(|(k, _)| *k)
+}
+
+/// Two nodes lie on each other: is `p` said by `q` already? Of the two the one with the larger gap says nothing new.
+pub fn said_by_the_other(scene: &Scene, p: &VertexFace, q: &VertexFace) -> bool {
+    on_corner(scene, q) == Some(p.node)
+        && p.normal.dot(&q.normal) < -SAME_NORMAL
+        && (q.gap, q.node) < (p.gap, p.node)
 }
 
 /// Two ends of bars see each other, once is enough: is this the second time?

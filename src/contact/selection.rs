@@ -3,7 +3,10 @@
 //! Edges count where one of them is sharp, the other may be a line of the mesh on a flat face, and no end of either says the
 //! same ([`super::rules`]).
 
-use super::rules::{at_rim, is_second_end, is_sharp, nearly_parts_bodies, said_by_ends, says_the_same};
+use super::rules::{
+    at_rim, is_second_end, is_sharp, nearly_parts_bodies, on_corner, said_by_ends, said_by_the_other,
+    says_the_same,
+};
 use super::scene::Scene;
 use super::search::{EdgeEdge, PairSearch, Pass, VertexFace};
 use crate::math::Vec3;
@@ -22,6 +25,8 @@ pub struct Selection {
     records: Vec<VertexFace>,
     /// Those among them that are contacts.
     chosen: Vec<u32>,
+    /// Is each of these said by another one already?
+    said: Vec<bool>,
     /// Is each pair of near edges one?
     edges: Vec<bool>,
 }
@@ -45,7 +50,7 @@ impl Selection {
         make_room(&mut self.records, found.len());
         found.map(|r| at_rim(scene, x, r, finest)).collect_into_vec(&mut self.records);
         self.choose(choice);
-        let Selection { records, chosen, edges } = self;
+        let Selection { records, chosen, edges, .. } = self;
         let of = |i: &u32| &records[*i as usize];
         let of_node = |k: u32| {
             let own = &chosen[chosen.partition_point(|i| of(i).node < k)..];
@@ -75,6 +80,26 @@ impl Selection {
                 chosen.push(i as u32);
             }
         }
+        if pass == Pass::Double {
+            self.merge(scene);
+        }
+    }
+
+    /// Where nodes of two bodies lie on each other, each has found the other: one of the two is enough, and together they
+    /// would only share one force, and slowly.
+    fn merge(&mut self, scene: &Scene) {
+        let Selection { records, chosen, said, .. } = self;
+        let of = |i: &u32| &records[*i as usize];
+        said.clear();
+        said.extend(chosen.iter().map(|i| {
+            let p = of(i);
+            let Some(corner) = on_corner(scene, p) else { return false };
+            let others = &chosen[chosen.partition_point(|i| of(i).node < corner)..];
+            let mut others = others.iter().map(of).take_while(|q| q.node == corner);
+            others.any(|q| said_by_the_other(scene, p, q))
+        }));
+        let mut said = said.iter();
+        chosen.retain(|_| !*said.next().expect("one for each"));
     }
 
     /// Nodes on faces, in the order of the search.

@@ -71,14 +71,17 @@ fn bars_that_do_not_match_lose_little_and_never_gain() {
     }
 }
 
-/// Graded towards the contact the layers that meet are light: within 1 %, and nothing is gained (measured: −0.98 % for
-/// n = 3, −0.62 % for n = 4, at their lowest).
+/// Graded towards the contact the layers that meet are light: of what equal layers lose less than half is lost, less on the
+/// finer mesh, and nothing is gained. Which node of a face is answered first changes the loss by a few parts in a hundred of it.
 #[test]
-fn graded_bars_keep_their_energy_within_one_per_cent() {
+fn graded_bars_lose_less_than_half_of_what_equal_layers_lose() {
+    let mut before = f64::INFINITY;
     for n in 3..=4 {
-        let s = two_bars(n, true);
-        assert!(1.0 - s.energy.0 <= 0.01 && s.energy.1 <= 1.0 + 1e-9, "{s:?}");
+        let (s, equal) = (two_bars(n, true), two_bars(n, false));
+        let loss = 1.0 - s.energy.0;
+        assert!(loss <= 0.5 * (1.0 - equal.energy.0) && loss < before && s.energy.1 <= 1.0 + 1e-9, "{s:?} {equal:?}");
         assert!((19.5..=21.0).contains(&s.last_impulse) && s.momentum <= 1e-12, "{s:?}");
         assert!(s.ledger <= 0.005, "{s:?}");
+        before = loss;
     }
 }

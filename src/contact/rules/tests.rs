@@ -2,7 +2,7 @@ use super::super::scene::{Attributes, BodyInput, Rules};
 use super::super::search::{PairSearch, Query};
 use super::super::three_stage::ThreeStage;
 use super::*;
-use crate::mesh::place::Placement;
+use crate::mesh::place::{Pivot, Placement, Rotation};
 use crate::mesh::surface::Surface;
 use crate::mesh::{Mesh, shape};
 
@@ -37,13 +37,13 @@ fn records(scene: &Scene, x: &[Vec3], reach: f64) -> ThreeStage {
 /// A block has gone into another whose side is flush with its own: its corner is nearest to that side, and came through the top.
 #[test]
 fn a_corner_that_went_in_beside_a_flush_side_came_through_the_top() {
-    let (lower, upper) = (brick([1.0; 3], [2; 3], [0.0; 3]), brick([1.0; 3], [2; 3], [0.0, 0.0, 1.01]));
+    let (lower, upper) = (brick([1.0; 3], [2; 3], [0.0; 3]), brick([1.0; 3], [2; 3], [1e-6, 0.0, 1.01]));
     let (scene, start) = scene_of(&[lower, upper], false, true);
     let mut end = start.clone();
     for p in end.iter_mut().skip(27) {
-        *p += Vec3::new(1e-6, 0.0, -0.02);
+        p.z -= 0.02;
     }
-    let corner = node_at(&start, [0.0, 0.5, 1.01]);
+    let corner = node_at(&start, [1e-6, 0.5, 1.01]);
     let found = records(&scene, &end, 0.1);
     let record = found.vertex_face().iter().find(|r| r.node == corner).unwrap();
     assert!(record.normal.x.abs() > 0.9, "the nearest is the side");
@@ -87,7 +87,8 @@ fn edges_touch_where_one_is_sharp_and_their_normal_parts_the_bodies() {
         match sharp {
             [true, true] => {
                 assert!(parts && r.normal.z.abs() > 0.99, "{r:?}");
-                assert!((depth_of_edges(&scene, &x, r) - 1e-3).abs() < 1e-9);
+                // each lies in a side of the other brick: as deep as nothing
+                assert!(depth_of_edges(&scene, &x, r) < 1e-9);
                 // seen the other way round it would pull them together
                 assert!(!parts_bodies(&scene, &x, r.first, r.second, &-r.normal));
                 rims += 1;
@@ -99,22 +100,57 @@ fn edges_touch_where_one_is_sharp_and_their_normal_parts_the_bodies() {
     assert_eq!((rims, flat > 0), (4, true));
 }
 
-/// An edge whose end lies on the face beside says nothing new; the same edge a little lower than that end does.
+/// Two ridges cross, one upside down over the other: the ridge of each lies between the two slopes of the other, at the
+/// cosine of 45° times the overlap from both.
+#[test]
+fn crossed_ridges_are_as_deep_as_their_slopes_say() {
+    let overlap = 1e-3;
+    let ridge = |axis: Vec3, middle: f64| {
+        let across = |c: f64| if c == 0.0 { 1.0 } else { 4.0 };
+        let size = axis.map(across);
+        let mut mesh = shape::Box::new(size.into(), [1; 3]).build().unwrap();
+        mesh.place(&Placement { at: -0.5 * size, rotation: None }).unwrap();
+        let rotation = Some(Rotation { axis, angle: std::f64::consts::FRAC_PI_4, about: Pivot::Centre });
+        mesh.place(&Placement { at: Vec3::zeros(), rotation }).unwrap();
+        mesh.place(&Placement { at: Vec3::new(0.0, 0.0, middle), rotation: None }).unwrap();
+        mesh
+    };
+    let (lower, upper) = (ridge(Vec3::x(), 0.0), ridge(Vec3::y(), 2f64.sqrt() - overlap));
+    let (scene, x) = scene_of(&[lower, upper], false, false);
+    let found = records(&scene, &x, 0.05);
+    let parted = |r: &&EdgeEdge| parts_bodies(&scene, &x, r.first, r.second, &r.normal);
+    let crossed: Vec<f64> =
+        found.edge_edge().iter().filter(parted).map(|r| depth_of_edges(&scene, &x, r)).collect();
+    assert_eq!(crossed.len(), 1);
+    assert!((crossed[0] - overlap * std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-12, "{crossed:?}");
+}
+
+/// Two bricks lie across each other. Where nodes of one lie on the other, an edge says nothing new; where rims cross between
+/// nodes, only edges speak.
 #[test]
 fn an_end_that_is_as_near_speaks_for_its_edge() {
     let lower = brick([4.0, 1.0, 1.0], [4, 2, 1], [0.0; 3]);
-    let upper = brick([1.0, 4.0, 1.0], [2, 4, 1], [1.3, -1.4, 0.999]);
-    let (scene, x) = scene_of(&[lower, upper], false, false);
-    let found = records(&scene, &x, 0.05);
-    let nodes = found.vertex_face();
-    let of_node = |k: u32| nodes.iter().filter(move |r| r.node == k);
-    let nobody = |_: u32| nodes[..0].iter();
-    let said = |r: &EdgeEdge| said_by_ends(&scene, r, 1.0, of_node);
-    let (yes, no): (Vec<&EdgeEdge>, Vec<&EdgeEdge>) = found.edge_edge().iter().partition(|r| said(r));
-    assert!(!yes.is_empty() && !no.is_empty(), "{} {}", yes.len(), no.len());
-    assert!(found.edge_edge().iter().all(|r| !said_by_ends(&scene, r, 1.0, nobody)));
-    let deeper = EdgeEdge { gap: yes[0].gap - 0.1, ..*yes[0] };
-    assert!(!said(&deeper), "an end that is farther away does not speak for it");
+    let fine = brick([1.0, 4.0, 1.0], [2, 4, 1], [1.3, -1.4, 0.999]);
+    let coarse = brick([0.4, 4.0, 1.0], [1, 2, 1], [1.3, -0.7, 0.999]);
+    for (upper, spoken_for) in [(fine, true), (coarse, false)] {
+        let lower = if spoken_for { lower.clone() } else { brick([4.0, 1.0, 1.0], [4, 1, 1], [0.0; 3]) };
+        let (scene, x) = scene_of(&[lower, upper], false, false);
+        let found = records(&scene, &x, 0.05);
+        let nodes = found.vertex_face();
+        let of_node = |k: u32| nodes.iter().filter(move |r| r.node == k);
+        let nobody = |_: u32| nodes[..0].iter();
+        let rims: Vec<&EdgeEdge> = found.edge_edge().iter().collect();
+        assert!(rims.len() >= 4);
+        for r in rims {
+            assert_eq!(said_by_ends(&scene, r, 1.0, of_node), spoken_for, "{r:?}");
+            assert!(!said_by_ends(&scene, r, 1.0, nobody));
+            let deeper = EdgeEdge { gap: r.gap - 0.1, ..*r };
+            assert!(
+                !said_by_ends(&scene, &deeper, 1.0, of_node),
+                "an end that is farther away does not speak for it"
+            );
+        }
+    }
 }
 
 /// Two bars end to end: each end sees the other, once counts.

@@ -1,5 +1,7 @@
 use super::super::closest_point::Feature;
 use super::super::scene::{Attributes, BodyInput, Rules};
+use super::super::search::Query;
+use super::super::three_stage::ThreeStage;
 use super::*;
 use crate::mesh::shape;
 use crate::mesh::surface::Surface;
@@ -51,5 +53,29 @@ fn what_is_said_twice_counts_once() {
         selection.choose(&choice);
         assert_eq!(selection.chosen.len(), count, "{k}");
         assert_eq!(selection.chosen[0], 0, "the first stays");
+    }
+}
+
+/// Two cubes lie on each other, corner on corner up to a shift: of the two contacts of each pair of corners one is left, the
+/// deeper one, with both passes; a corner on the middle of an edge keeps its own.
+#[test]
+fn nodes_that_lie_on_each_other_touch_once() {
+    let mesh = shape::Box::new([1.0; 3], [1; 3]).build().unwrap();
+    for (shift, pass, count) in
+        [(0.0, Pass::Double, 4), (0.01, Pass::Double, 4), (0.5, Pass::Double, 4), (0.0, Pass::Single, 4)]
+    {
+        let (surface, mut x) = (Surface::of(&mesh), Vec::new());
+        let cubes = [0.0, 1.0 - 1e-4].map(|z| {
+            let first = x.len() as u32;
+            x.extend(mesh.nodes.iter().map(|p| p + Vec3::new(if z > 0.0 { shift } else { 0.0 }, 0.0, z)));
+            BodyInput::of_surface(&format!("cube at {z}"), &mesh, &surface, first, Attributes::default())
+        });
+        let scene = Scene::new(&cubes, &x, Rules::default());
+        let mut search = ThreeStage::new();
+        search.find(&scene, &x, None, &Query { pass, ..Query::all(0.01) }).unwrap();
+        let mut selection = Selection::default();
+        selection.renew(&search, &Choice { scene: &scene, x: &x, pass, near: 0.0, finest: 1.0 });
+        let up = selection.nodes().filter(|r| r.normal.z.abs() > 0.99).count();
+        assert_eq!(up, count, "{shift} {pass:?}");
     }
 }

@@ -350,8 +350,8 @@ fn the_gradient_of_the_volume_between_features_is_a_multiple_of_weight_times_nor
 }
 
 /// (18), (31), (33), (34), (45) with any mass matrix, momenta and gradients stacked:
-/// p⁺ = p − (1+e) p_norm − min(1, (1+e) μ ‖p_norm‖/‖p_slide‖) p_slide.
-fn momentum_form(t: &Touching, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
+/// p⁺ = p − (1+e) p_norm − min(1 + e_t, (1+e) μ ‖p_norm‖/‖p_slide‖) p_slide.
+fn momentum_form(t: &Touching, stick: Stick, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
     let n = t.x.len();
     let inv = inv_m.kronecker(&DMatrix::identity(3, 3));
     let stack = |x: &[Vec3]| DVector::from_fn(3 * n, |i, _| x[i / 3][i % 3]);
@@ -368,7 +368,7 @@ fn momentum_form(t: &Touching, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f
     let slide = nonfix - &normal;
     let (e, mu) = (t.pair.e, t.pair.mu);
     let (a, b) = (dot(&normal, &normal).sqrt(), dot(&slide, &slide).sqrt());
-    let factor = if b > 0.0 { ((1.0 + e) * mu * a / b).min(1.0) } else { 0.0 };
+    let factor = if b > 0.0 { ((1.0 + e) * mu * a / b).min(1.0 + stick.restitution(e)) } else { 0.0 };
     &inv * (p - (1.0 + e) * normal - factor * slide)
 }
 
@@ -381,9 +381,10 @@ fn the_reduced_form_equals_the_momentum_form_and_lumping_is_a_diagonal_mass() {
         let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
         (t.pair.e, t.pair.mu) = (dice.unit(), if i % 4 < 2 { 0.0 } else { dice.unit() });
         let inv = DMatrix::from_diagonal(&DVector::from_fn(4, |k, _| 1.0 / t.mass[k]));
-        let expected = momentum_form(&t, &inv, &volume_gradient(edges, &t.x));
+        let stick = STICK[i / 4 % 2];
+        let expected = momentum_form(&t, stick, &inv, &volume_gradient(edges, &t.x));
         let size = t.v.iter().map(|v| v.norm()).fold(expected.amax(), f64::max);
-        if t.bounce(0.0).is_none() {
+        if t.bounce_with(stick, 0.0).is_none() {
             continue;
         }
         compared += 1;
@@ -411,7 +412,7 @@ fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
         if t.pair.normal.dot(&t.pair.relative_velocity(&t.v)) >= 0.0 {
             continue;
         }
-        let after = momentum_form(&t, &inv, &volume_gradient(edges, &t.x));
+        let after = momentum_form(&t, PLAIN.stick, &inv, &volume_gradient(edges, &t.x));
         let wide = m.kronecker(&DMatrix::identity(3, 3));
         let before = DVector::from_fn(12, |i, _| t.v[i / 3][i % 3]);
         let (k0, k1) = ((before.transpose() * &wide * &before)[0], (after.transpose() * &wide * &after)[0]);
