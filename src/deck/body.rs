@@ -48,7 +48,7 @@ section! {
         /// Thickness of a shell, or of a plane body [m], where it is 1 unless given.
         thickness: Option<f64> as Option<Positive>;
         /// Shells: from where they are touched. A closed one "outside", as a solid, unless it touches itself or has a
-        /// `contact_thickness`; all others on both sides.
+        /// `contact_thickness`; all others on both sides, and with "dcr" guarded.
         sides: Option<Sides>;
         /// Shells: contact takes place at half this distance from the control surface [m]; 0 as published.
         contact_thickness: f64 as NotNegative;

@@ -89,7 +89,8 @@ impl Checker<'_> {
                 self.problems.add(&self.place(&["body", name, "sides"]), message, help);
             }
             if touches && body.sides == Some(Sides::Outside) && body.contact_thickness > 0.0 {
-                let message = format!("body `{name}` is touched as a solid, which has no `contact_thickness`");
+                let message =
+                    format!("body `{name}` is touched as a solid, which has no `contact_thickness`");
                 let help = "sides = \"both\", or remove it";
                 self.problems.add(&self.place(&["body", name, "contact_thickness"]), message, help);
             }
@@ -168,9 +169,16 @@ mod tests {
         assert!(refused("verlet", SPHERE, "thickness = 0.1\n[contact]").contains("takes none"));
         let open = refused("dcr", TUBE, "thickness = 0.01\nsides = \"outside\"\n[contact]");
         assert!(open.contains("open edges") && open.contains("sides = \"both\""), "{open}");
-        let thick =
-            refused("dcr", SPHERE, "thickness = 0.01\nsides = \"outside\"\ncontact_thickness = 0.01\n[contact]");
+        let thick = refused(
+            "dcr",
+            SPHERE,
+            "thickness = 0.01\nsides = \"outside\"\ncontact_thickness = 0.01\n[contact]",
+        );
         assert!(thick.contains("no `contact_thickness`"), "{thick}");
+        let other = "[body.b]\nelement = \"shell\"\nthickness = 0.01\nmesh = { shape = \"tube\", radius = 1, length = 1, at = [1, 0, 0] }\n\
+                     material = { law = \"linear\", young = 1.0, poisson = 0.3, density = 3.0 }";
+        let crossed = refused("dcr", TUBE, &format!("thickness = 0.01\n{other}\n[contact]"));
+        assert!(crossed.contains("`a` and `b` pass through each other at the start"), "{crossed}");
         assert!(refused("verlet", SPHERE, "thickness = 0.1\nintegration = \"nodal\"").contains("nodal"));
         let solid = "{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }";
         assert!(refused("verlet", solid, "thickness = 0.1").contains("made of triangles"));

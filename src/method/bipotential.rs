@@ -444,6 +444,7 @@ impl Touches {
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         let last = record.get(&name("last"))?;
         self.last = last.chunks_exact(3).map(|x| Vec3::new(x[0], x[1], x[2])).collect();
+        self.before_last.clone_from(&self.last);
         Ok(())
     }
 }

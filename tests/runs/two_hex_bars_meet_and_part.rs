@@ -79,7 +79,10 @@ fn graded_bars_lose_less_than_half_of_what_equal_layers_lose() {
     for n in 3..=4 {
         let (s, equal) = (two_bars(n, true), two_bars(n, false));
         let loss = 1.0 - s.energy.0;
-        assert!(loss <= 0.5 * (1.0 - equal.energy.0) && loss < before && s.energy.1 <= 1.0 + 1e-9, "{s:?} {equal:?}");
+        assert!(
+            loss <= 0.5 * (1.0 - equal.energy.0) && loss < before && s.energy.1 <= 1.0 + 1e-9,
+            "{s:?} {equal:?}"
+        );
         assert!((19.5..=21.0).contains(&s.last_impulse) && s.momentum <= 1e-12, "{s:?}");
         assert!(s.ledger <= 0.005, "{s:?}");
         before = loss;

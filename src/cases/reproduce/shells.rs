@@ -67,16 +67,20 @@ pub(super) const SPHERE_SPHERE: Published = Published {
     source: PAPER,
     parts: |_| {
         let mut parts = Vec::new();
-        for (name, variant, share) in
-            [("predictor", "predictor", 1.0), ("full-step", "full-step", 1.0), ("as-printed", "predictor", 0.5)]
-        {
+        for (name, variant, share) in [
+            ("predictor", "predictor", 1.0),
+            ("full-step", "full-step", 1.0),
+            ("as-printed", "predictor", 0.5),
+        ] {
             for mu in FRICTION.into_iter().filter(|mu| share == 1.0 || *mu > 0.0) {
                 parts.push(Part::new(format!("{name}-{mu}"), spheres(variant, "plastic", share * mu)));
             }
         }
         // sticking that takes no energy: the default
         let elastic = FRICTION.into_iter().filter(|mu| *mu > 0.0);
-        parts.extend(elastic.map(|mu| Part::new(format!("default-{mu}"), spheres("predictor", "elastic", mu))));
+        parts.extend(
+            elastic.map(|mu| Part::new(format!("default-{mu}"), spheres("predictor", "elastic", mu))),
+        );
         parts
     },
     checks: |o| {
@@ -180,7 +184,9 @@ pub(super) const SPHERE_SPHERE: Published = Published {
 /// Energy lost at the end, of the initial [%]: by law and coefficient.
 fn losses(o: &[Outcome]) -> Drawing {
     let row = |name: &str, values: Vec<f64>| -> Vec<String> {
-        std::iter::once(name.to_owned()).chain(values.iter().map(|e| format!("{:.2}", 100.0 * (1.0 - e)))).collect()
+        std::iter::once(name.to_owned())
+            .chain(values.iter().map(|e| format!("{:.2}", 100.0 * (1.0 - e))))
+            .collect()
     };
     let own = |parts: std::ops::Range<usize>| -> Vec<f64> { o[parts].iter().map(left).collect() };
     let smooth = left(&o[0]);
@@ -228,7 +234,8 @@ fn energies(o: &Outcome, title: &str) -> Drawing {
     let energy = ["total", "kinetic", "strain"];
     let energy = energy.iter().enumerate().map(|(k, name)| curve(name, name, share(name), k)).collect();
     let momentum = ["px", "py", "pz"];
-    let momentum = momentum.iter().enumerate().map(|(k, name)| curve(name, name, o.column(name), k)).collect();
+    let momentum =
+        momentum.iter().enumerate().map(|(k, name)| curve(name, name, o.column(name), k)).collect();
     let panel = |heading: &str, unit: &str, curves| Panel {
         heading: heading.into(),
         unit: unit.into(),
@@ -264,12 +271,21 @@ pub(super) const FIVE_CUBES: Published = Published {
         let off = largest(o.column("total").iter().map(|e| (e / o.ledger.initial - 1.0).abs()));
         let mut checks = vec![
             // the row that holds it ends one row later at most
-            Check::within("first contact, 0.25 m / 60 m/s [s]", met, 0.25 / 60.0 + 0.5 * row, 0.5 * row + 2e-5),
+            Check::within(
+                "first contact, 0.25 m / 60 m/s [s]",
+                met,
+                0.25 / 60.0 + 0.5 * row,
+                0.5 * row + 2e-5,
+            ),
             Check::within("largest strain energy, of the whole", strain(o), 0.215, 0.035),
             Check::within("initial energy [J]", o.ledger.initial, 5011.08, 0.005 * 5011.08),
             Check::at_most("energy, off the initial one", off, 0.02),
             Check::at_least("nearest centres at 30 ms [m]", o.at("nearest", 0.03), 1.05),
-            Check::at_most("deepest overlap, three steps of the way [m]", o.ledger.penetration_max, 3.0 * 104.0 * 2e-5),
+            Check::at_most(
+                "deepest overlap, three steps of the way [m]",
+                o.ledger.penetration_max,
+                3.0 * 104.0 * 2e-5,
+            ),
             Check::at_most("drift of angular momentum", o.balance.angular_drift_max, 5e-4),
         ];
         checks.extend(books(o, 0.005));
@@ -337,13 +353,23 @@ pub(super) const SPHERE_PLATE: Published = Published {
     checks: |o| {
         let o = &o[0];
         let mut checks = vec![
-            Check::within("initial energy [J]", o.ledger.initial, SPHERE_PLATE_ENERGY, 0.005 * SPHERE_PLATE_ENERGY),
+            Check::within(
+                "initial energy [J]",
+                o.ledger.initial,
+                SPHERE_PLATE_ENERGY,
+                0.005 * SPHERE_PLATE_ENERGY,
+            ),
             Check::within("largest strain energy, of the initial", strain(o), 0.64, 0.05),
         ];
         for [t, kinetic, strain] in WRAPPING {
             let ms = 1e3 * t;
             let room = 0.05 * SPHERE_PLATE_ENERGY;
-            checks.push(Check::within(format!("kinetic energy at {ms} ms"), o.at("kinetic", t), kinetic, room));
+            checks.push(Check::within(
+                format!("kinetic energy at {ms} ms"),
+                o.at("kinetic", t),
+                kinetic,
+                room,
+            ));
             checks.push(Check::within(format!("strain energy at {ms} ms"), o.at("strain", t), strain, room));
         }
         let off = largest(o.column("total").iter().map(|e| (e / o.ledger.initial - 1.0).abs()));
@@ -367,7 +393,8 @@ pub(super) const SPHERE_PLATE: Published = Published {
     figures: |o| {
         let o = &o[0];
         let time: Vec<f64> = o.column("time").into_iter().map(|t| 1e3 * t).collect();
-        let share = |name: &str| o.column(name).into_iter().map(|e| e / o.ledger.initial).collect::<Vec<f64>>();
+        let share =
+            |name: &str| o.column(name).into_iter().map(|e| e / o.ledger.initial).collect::<Vec<f64>>();
         let energy = ["total", "kinetic", "strain"];
         let curves = energy.iter().enumerate().map(|(k, name)| curve(name, name, share(name), k)).collect();
         let rings = |i: usize| Reference {

@@ -78,7 +78,7 @@ pub struct Collisions {
     /// Of each body [m]; infinite where nobody is thin.
     pub(super) thickness: Vec<f64>,
     /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
-    two_sided: bool,
+    pub(super) two_sided: bool,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -330,10 +330,7 @@ impl Collisions {
         }
         let law = model.contact.law(pair.bodies[0], pair.bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        // a node that lies in the surface of a shell would forget its side
-        let sides = |b: &u32| self.world.scene.bodies[*b as usize].attributes.two_sided();
-        let apart = pair.met.is_some() || options.guard || pair.bodies.iter().any(sides);
-        let clearance = if apart { self.clearance } else { 0.0 };
+        let clearance = if pair.met.is_some() || options.guard { self.clearance } else { 0.0 };
         let clearance = clearance.max(room);
         if pair.met.is_none() {
             // Putting back takes the angular momentum τ/(1+e) J × u, an impulse on points that have slid apart by δ since
