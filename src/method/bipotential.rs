@@ -32,6 +32,9 @@ const EDGES_PER_STEP: f64 = 1e-5;
 /// Share of the fastest impact below which nothing rebounds.
 const REBOUND: f64 = 1e-3;
 
+/// Round-off of a force on Coulomb's cone, of its size.
+const ON_CONE: f64 = 1e-6;
+
 /// Nodes that one thread goes through at a stretch.
 const NODES: usize = 2048;
 
@@ -216,6 +219,17 @@ impl Touches {
         let all = self.contacts.list.iter().zip(&self.pairs);
         let all = all.filter_map(|(c, (pair, _))| Some((pushes(c)?, pair.bodies)));
         all.max_by(|a, b| a.0.total_cmp(&b.0)).map(|found| found.1)
+    }
+
+    /// Contacts with friction that stuck and that slipped in the last step: the force of slip is on Coulomb's cone.
+    pub fn stick_and_slip(&self) -> [u64; 2] {
+        let mut counts = [0; 2];
+        for contact in self.contacts.list.iter().filter(|c| c.mu > 0.0 && c.force != Vec3::zeros()) {
+            let along = contact.normal.dot(&contact.force);
+            let rest = (contact.force - along * contact.normal).norm();
+            counts[usize::from(rest >= (1.0 - ON_CONE) * contact.mu * along)] += 1;
+        }
+        counts
     }
 
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.

@@ -7,6 +7,7 @@
 //! motion. Units are powers of two, so that no digit changes by itself.
 
 use crate::common::body;
+use carom::contact::search::Pass;
 use carom::material::Law;
 use carom::math::{Mat3, Vec3};
 use carom::mesh::{CellKind, Mesh, shape};
@@ -14,6 +15,7 @@ use carom::method::asynchronous::{self, Asynchronous};
 use carom::method::bipotential_implicit::{self, BipotentialImplicit};
 use carom::method::dcr::{self, Dcr, Variant};
 use carom::method::semi_explicit::{self, Activation, SemiExplicit};
+use carom::method::velocity_update::{self, VelocityUpdate};
 use carom::method::verlet::Verlet;
 use carom::method::{Method, StepRule};
 use carom::model::contact::{Law as ContactLaw, Obstacle, ObstacleShape};
@@ -58,7 +60,27 @@ const METHODS: &[(&str, Make, bool)] = &[
         },
         true,
     ),
+    ("velocity-update", |m, rule| Box::new(updated(m, rule, velocity_update::Options::default())), true),
+    (
+        "velocity-update single",
+        |m, rule| {
+            let options = velocity_update::Options { pass: Pass::Single, ..Default::default() };
+            Box::new(updated(m, rule, options))
+        },
+        true,
+    ),
+    (
+        "newmark-penalty",
+        |m, rule| {
+            Box::new(VelocityUpdate::newmark(m, rule, velocity_update::newmark::Options::default()).unwrap())
+        },
+        true,
+    ),
 ];
+
+fn updated(model: &Model, rule: StepRule, options: velocity_update::Options) -> VelocityUpdate {
+    VelocityUpdate::new(model, rule, options).unwrap()
+}
 
 fn dcr_with(variant: Variant, swept: Option<bool>, guard: bool) -> dcr::Options {
     dcr::Options { variant, swept, guard, ..dcr::Options::default() }
