@@ -26,11 +26,17 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 21] = [
+pub const EXAMPLES: [Example; 30] = [
     example!("spinning-block"),
-    example!("five-cubes"),
+    example!("five-solid-cubes"),
     example!("cube-pile"),
+    example!("76-solid-cubes"),
+    example!("sphere-sphere"),
+    example!("five-cubes"),
     example!("76-cubes"),
+    example!("sphere-plate"),
+    example!("crushed-sphere"),
+    example!("crushed-tube"),
     example!("two-bars"),
     example!("two-hex-bars"),
     example!("block-assembly"),
@@ -48,6 +54,9 @@ pub const EXAMPLES: [Example; 21] = [
     example!("hanging-block"),
     example!("pressurised-ring"),
     example!("stretched-strip"),
+    example!("ring-impact"),
+    example!("friction-blocks"),
+    example!("golf-ball"),
 ];
 
 /// The example of that name.

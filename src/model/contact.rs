@@ -134,6 +134,8 @@ pub struct Contact {
     pub stick: Stick,
     /// Between two bodies.
     pub laws: Vec<([u32; 2], Law)>,
+    /// Of two bodies, whose points are held against whose facets; for methods that ask.
+    pub slaves: Vec<([u32; 2], u32)>,
     /// Pairs of bodies that pass through each other.
     pub pairs_off: Vec<[u32; 2]>,
     /// Bodies that touch nothing.
@@ -144,6 +146,8 @@ pub struct Contact {
     pub only: Option<Vec<[u32; 2]>>,
     /// Bodies of which only some sides take part, and these sides, ascending.
     pub parts: Vec<(u32, Vec<Side>)>,
+    /// Shells that touch as if they were so thick [m]: half of it counts on each side.
+    pub thickness: Vec<(u32, f64)>,
 }
 
 impl Contact {
@@ -165,13 +169,20 @@ impl Contact {
         self.laws.iter().find(pair).map_or(self.law, |p| p.1)
     }
 
+    /// Of two bodies, the one whose points are held against the other's facets, if that was said.
+    pub fn slave(&self, a: u32, b: u32) -> Option<u32> {
+        self.slaves.iter().find(|s| s.0 == [a, b] || s.0 == [b, a]).map(|s| s.1)
+    }
+
     /// The surfaces of all bodies and obstacles, in the numbering of the scene.
     pub fn scene(&self, model: &Model, split_quads: bool) -> Scene {
         let mut reference = model.reference.clone();
         let mut bodies: Vec<BodyInput> = Vec::new();
         for (b, body) in model.bodies.iter().enumerate() {
+            let thickness = self.thickness.iter().find(|t| t.0 == b as u32).map_or(0.0, |t| t.1);
             let attributes = Attributes {
                 kind: body.kind,
+                thickness,
                 self_contact: self.with_itself.contains(&(b as u32)),
                 ..Attributes::default()
             };

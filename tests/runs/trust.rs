@@ -42,7 +42,7 @@ fn run(name: &str, method: &str, out: &Path) -> Outcome {
     let error = pool(1).unwrap().install(|| {
         let loaded = deck::load(&input).map_err(|e| e.to_string())?;
         let (case, rows) = (loaded.case, loaded.spec.output.history);
-        let history = History::create(&out, &case.probes, case.end, rows).map_err(|e| e.to_string())?;
+        let history = History::create(&out, &case, rows).map_err(|e| e.to_string())?;
         let mut run = Run::start(case, vec![Box::new(history)], None).map_err(|e| e.to_string())?;
         run.to_end(&AtomicBool::new(false)).map(|_| ()).map_err(|e| e.to_string())
     });

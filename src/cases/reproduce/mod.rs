@@ -6,9 +6,10 @@
 //! | file | cases |
 //! |---|---|
 //! | `free_bar` | waves in one bar |
-//! | `impacts` | method `dcr` |
+//! | `impacts`, `shells` | method `dcr` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
+//! | `updates` | method `velocity-update` and implicit Newmark |
 //! | `watch` | what a case looks at beside the history |
 //! | `sheet` | tables, drawn |
 //! | `report` | the page with plots and pictures of all that was run |
@@ -25,6 +26,8 @@ pub mod report;
 mod resting;
 mod scaling;
 mod sheet;
+mod shells;
+mod updates;
 mod watch;
 
 use crate::deck::{self, DeckErrors, Input};
@@ -220,14 +223,18 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 22] = [
+pub const CASES: [Published; 29] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
     impacts::TWO_BARS,
     impacts::TWO_HEX_BARS,
-    impacts::FIVE_CUBES,
-    impacts::CUBES_76,
+    impacts::FIVE_SOLID_CUBES,
+    impacts::SOLID_CUBES_76,
+    shells::SPHERE_SPHERE,
+    shells::FIVE_CUBES,
+    shells::CUBES_76,
+    shells::SPHERE_PLATE,
     bars::GRADED_BARS,
     bars::COST_GROWTH,
     bars::RINGING_BAR,
@@ -243,6 +250,9 @@ pub const CASES: [Published; 22] = [
     scaling::CUBES_SCALING,
     resting::THROWN_DISC,
     resting::BLOCK_STACK,
+    updates::RING_IMPACT,
+    updates::FRICTION_BLOCKS,
+    updates::GOLF_BALL,
 ];
 
 /// The case of that name.
@@ -313,7 +323,7 @@ impl Published {
         let (kicks, surfaces) = (loaded.kicks.clone(), loaded.surfaces.clone());
         let surface_nodes = surfaces.iter().flat_map(|s| &s.bodies).map(|b| b.nodes).sum();
         let (end, rows) = (loaded.case.end, loaded.spec.output.history);
-        let history = History::create(folder, &loaded.case.probes, end, rows).map_err(output)?;
+        let history = History::create(folder, &loaded.case, rows).map_err(output)?;
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(history)];
         let mut seen = None;
         if let Some(watch) = part.watch {
