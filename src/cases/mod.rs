@@ -26,7 +26,7 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 27] = [
+pub const EXAMPLES: [Example; 30] = [
     example!("spinning-block"),
     example!("five-solid-cubes"),
     example!("cube-pile"),
@@ -54,6 +54,9 @@ pub const EXAMPLES: [Example; 27] = [
     example!("hanging-block"),
     example!("pressurised-ring"),
     example!("stretched-strip"),
+    example!("ring-impact"),
+    example!("friction-blocks"),
+    example!("golf-ball"),
 ];
 
 /// The example of that name.

@@ -229,14 +229,18 @@ pub fn candidates(all: &Candidates) -> impl Iterator<Item = Candidate> {
     })
 }
 
+/// Share of a step within which things meet at the same time.
+const SAME_TIME: f64 = 1e-9;
+
 /// Sorts crossings by time and keeps of each node and body the first.
 pub fn in_order(list: &mut Vec<Pair>) {
     let group = |p: &Pair| match p.key.kind {
         Kind::EdgeEdge => (1, p.key.first, p.bodies[1], p.key.second),
         _ => (0, p.key.first, p.bodies[1], 0),
     };
-    let time = |p: &Pair| p.met.unwrap_or(1.0);
-    let by_time = |p: &Pair, q: &Pair| time(p).total_cmp(&time(q)).then(p.key.cmp(&q.key));
+    // what meets at the same time up to round-off goes by its numbers
+    let time = |p: &Pair| (p.met.unwrap_or(1.0) / SAME_TIME).round() as i64;
+    let by_time = |p: &Pair, q: &Pair| time(p).cmp(&time(q)).then(p.key.cmp(&q.key));
     list.sort_unstable_by(|p, q| group(p).cmp(&group(q)).then(by_time(p, q)));
     list.dedup_by_key(|p| group(p));
     list.sort_unstable_by(by_time);

@@ -35,6 +35,8 @@ const SAME_WAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// How far a normal may lean over a face of its own edge, as a sine, where the two faces are level: curved surfaces are not
 /// exactly convex. Nothing at a right angle.
 const LEAN: f64 = 0.15;
+/// The same for a normal in the plane of a face, where faces lie on each other: round-off does not decide.
+const LEVEL: f64 = 1e-9;
 /// How far it must at least point out of either body, as a cosine (of the sum of two normals).
 const OUT: f64 = 0.05;
 
@@ -170,7 +172,7 @@ pub fn nearly_parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n
             let Some(&o) = face.corners().iter().find(|k| !edge.nodes.contains(k)) else { continue };
             let into = x[o as usize] - a;
             let into = unit(into - into.dot(&along) * along);
-            if out.dot(&into) > lean + slack {
+            if out.dot(&into) > lean + slack + LEVEL {
                 return false;
             }
         }

@@ -378,7 +378,7 @@ pub(super) fn first_lost_node(scene: &Scene, at: Positions<'_>) -> SearchError {
 }
 
 /// Which of two bodies gives nodes and which gives faces.
-pub(super) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
+pub(crate) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
     let (p, q) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
     match pass {
         // A plane has no nodes to test; faces of an obstacle meet nodes of the others either way.

@@ -4,10 +4,10 @@
 //! same ([`super::rules`]).
 
 use super::rules::{
-    at_rim, is_second_end, is_sharp, nearly_parts_bodies, on_corner, said_by_ends, said_by_the_other,
-    says_the_same,
+    at_rim, depth_of_edges, is_second_end, is_sharp, looks_against, nearly_parts_bodies, on_corner,
+    said_by_ends, said_by_the_other, says_the_same,
 };
-use super::scene::Scene;
+use super::scene::{FacetKind, Scene};
 use super::search::{EdgeEdge, PairSearch, Pass, VertexFace};
 use crate::math::Vec3;
 use rayon::prelude::*;
@@ -67,12 +67,20 @@ impl Selection {
         found.map(counts).collect_into_vec(edges);
     }
 
-    /// Which nodes on faces become contacts; of those that say the same thing the first.
-    fn choose(&mut self, &Choice { scene, pass, near, finest, .. }: &Choice) {
+    /// Which nodes on faces become contacts; of those that say the same thing the first. Where the nodes of both bodies are
+    /// asked, those of a table in front of a block that slides off it come near that front, and do not look at it. Who overlaps
+    /// already is kept whatever it looks at.
+    fn choose(&mut self, &Choice { scene, x, pass, near, finest }: &Choice) {
         let Selection { records, chosen, .. } = self;
         chosen.clear();
+        let passes_by = |r: &VertexFace| {
+            let plane = scene.facets[r.face as usize].kind == FacetKind::Plane;
+            r.gap > 0.0 && !plane && !looks_against(scene, x, r)
+        };
         for (i, record) in records.iter().enumerate() {
-            if record.gap > near || (pass == Pass::Double && is_second_end(scene, record)) {
+            if record.gap > near
+                || (pass == Pass::Double && (is_second_end(scene, record) || passes_by(record)))
+            {
                 continue;
             }
             let own = chosen.iter().rev().map(|&i| &records[i as usize]);
@@ -112,10 +120,13 @@ impl Selection {
         search.edge_edge().iter().zip(&self.edges).filter(|e| *e.1).map(|e| e.0)
     }
 
-    /// Deepest overlap [m].
-    pub fn deepest(&self, search: &impl PairSearch) -> f64 {
-        let nodes = self.chosen.iter().map(|&i| self.records[i as usize].gap);
-        nodes.chain(self.edges(search).map(|r| r.gap)).fold(0.0, |depth: f64, gap| depth.max(-gap))
+    /// Deepest overlap [m]. Where a rim has just passed an edge, lines of the mesh beyond the rim cross it far from where they
+    /// overlap.
+    pub fn deepest(&self, search: &impl PairSearch, &Choice { scene, x, .. }: &Choice) -> f64 {
+        let nodes = self.chosen.iter().map(|&i| -self.records[i as usize].gap).fold(0.0, f64::max);
+        self.edges(search).fold(nodes, |depth, r| {
+            if -r.gap > depth { depth.max(depth_of_edges(scene, x, r)) } else { depth }
+        })
     }
 }
 

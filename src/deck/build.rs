@@ -181,6 +181,7 @@ fn who_touches(
         obstacles: Vec::new(),
         law: contact::Law { friction: spec.friction, restitution: spec.restitution },
         laws: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, law(b)))).collect(),
+        slaves: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, index(b.slave.as_ref()?)?))).collect(),
         pairs_off: passing.iter().filter_map(|b| pair(&b.bodies)).collect(),
         off,
         with_itself: spec.with_itself.iter().filter_map(index).collect(),
@@ -351,7 +352,7 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
         }
         return None;
     }
-    let implicit = spec.method == MethodName::BipotentialImplicit;
+    let implicit = spec.method.implicit();
     let (rule, dt) = match spec.step {
         Step { size: Some(size), .. } => {
             if size > stable && !implicit {

@@ -95,7 +95,7 @@ impl Checker<'_> {
         }
         self.shells(body, &made, *method, matches!(contact, Some(Some(_))));
         if let Some(method) = *method {
-            self.beyond(method, draft_step.as_ref(), body, contact);
+            self.beyond(method, draft_step.as_ref(), body, contact.as_ref().and_then(Option::as_ref));
         }
         let bodies: Vec<(&str, Option<&Made>)> =
             body.iter().zip(&made).map(|((name, _), m)| (name.as_str(), m.as_ref())).collect();
@@ -118,69 +118,6 @@ impl Checker<'_> {
     /// Is the mesh of a body fit for what it is to be?
     pub(super) fn fit(&self, name: &str, verdict: Result<(), MeshError>) -> bool {
         verdict.map_err(|error| self.mesh_trouble(name, error.into())).is_ok()
-    }
-
-    /// What a deck may ask of other methods only.
-    fn beyond(
-        &self,
-        method: MethodName,
-        step: Option<&Step>,
-        body: &[(String, Option<AnyBody>)],
-        contact: &Option<Option<Contact>>,
-    ) {
-        let name = method.name();
-        if let Some(Some(Contact { guard: true, .. })) = contact
-            && method != MethodName::Dcr
-        {
-            let why = match method {
-                MethodName::Asynchronous => "there is no common step to certify",
-                MethodName::SemiExplicit => "activation \"position\" keeps gaps open to first order",
-                _ => "it answers contacts and does not look at ways",
-            };
-            let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
-            self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
-        }
-        if let (Some(Some(contact)), MethodName::Nonsmooth) = (contact, method) {
-            let chosen = |e: Option<f64>| e.is_some_and(|e| e != method.restitution());
-            let message = "with method \"nonsmooth\" nobody chooses the restitution: it follows from where in a step an impact falls";
-            let help = "remove it, or method = \"dcr\", where it can be chosen";
-            if chosen(contact.restitution) {
-                self.problems.add(&self.place(&["contact", "restitution"]), message, help);
-            }
-            for (i, between) in contact.between.iter().enumerate() {
-                // what stands in [contact] is told once
-                if chosen(between.restitution) && between.restitution != contact.restitution {
-                    let place = self.place(&["contact", "between", &i.to_string(), "restitution"]);
-                    self.problems.add(&place, message, help);
-                }
-            }
-        }
-        let solves = matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
-        if let Some(Some(Contact { stick: Some(_), .. })) = contact
-            && solves
-        {
-            let message = format!(
-                "`stick` is for methods that answer contacts by impacts; \"{name}\" solves for slip at the end of the step, and sticking takes nothing"
-            );
-            let help = "remove it, or method = \"dcr\", \"asynchronous\" or \"verlet\"";
-            self.problems.add(&self.place(&["contact", "stick"]), message, help);
-        }
-        if method != MethodName::Asynchronous {
-            return;
-        }
-        if let Some(Step { size: Some(_), .. }) = step {
-            let message = "with method \"asynchronous\" every element has a step of its own, and no `size` is that of all";
-            let help = "use `safety`, the share of the critical step that each takes";
-            self.problems.add(&self.place(&["step", "size"]), message, help);
-        }
-        for (name, body) in body {
-            if let Some(AnyBody::Deformable(Body { contact: Part::Sets(_), .. })) = body {
-                let message =
-                    format!("with method \"asynchronous\" all of body `{name}` can touch, or nothing of it");
-                let help = "`contact` must be true or false; `only` of [contact] chooses pairs of bodies";
-                self.problems.add(&self.place(&["body", name, "contact"]), message, help);
-            }
-        }
     }
 
     /// An obstacle of the right dimension, that stays in it; its centre is written down.
@@ -287,6 +224,11 @@ impl Checker<'_> {
             if contact.between[..i].iter().any(same) {
                 let message = format!("`{a}` and `{b}` are spoken of twice in [[contact.between]]");
                 self.problems.add(&self.place(&path), message, "keep one of them");
+            }
+            if let Some(slave) = between.slave.as_ref().filter(|s| !between.bodies.contains(s)) {
+                let message = format!("`slave` is \"{slave}\", which is neither `{a}` nor `{b}`");
+                let place = self.place(&["contact", "between", &index, "slave"]);
+                self.problems.add(&place, message, "name one of the two `bodies`");
             }
         }
     }

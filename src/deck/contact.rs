@@ -11,7 +11,7 @@ section! {
         /// Coulomb's coefficient.
         friction: f64 as NotNegative;
         /// Share of the speed of approach with which surface nodes part, 0 to 1; the method's own unless given: 1, with
-        /// "semi-explicit" and "bipotential-implicit" 0. It acts on nodes, not on bodies.
+        /// "semi-explicit" and "bipotential-implicit" 0. It acts on nodes, not on bodies. With "velocity-update" and "newmark-penalty" nobody chooses it.
         restitution: Option<f64> as Option<Share>;
         /// What sticking does to slip, with methods "dcr", "asynchronous" and "verlet"; "elastic" unless given.
         stick: Option<Stick>;
@@ -39,6 +39,8 @@ section! {
         friction: Option<f64> as Option<NotNegative>;
         /// That of [contact] unless given.
         restitution: Option<f64> as Option<Share>;
+        /// Of the two, the one whose points are held against the other's facets, with methods "velocity-update" and "newmark-penalty".
+        slave: Option<String>;
         /// They pass through each other.
         off: bool;
     }

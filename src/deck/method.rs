@@ -8,11 +8,11 @@ use crate::method::dcr::{self, Dcr};
 use crate::method::nonsmooth::Nonsmooth;
 use crate::method::semi_explicit::SemiExplicit;
 use crate::method::statics::Statics;
+use crate::method::velocity_update::VelocityUpdate;
 use crate::method::verlet::{StepRule, Verlet};
 use crate::method::{Method, bipotential_implicit};
 use crate::model::Model;
-use carom_declare::problem::list;
-use carom_declare::{Item, Json, Kind, Problems, Schemas, Tree, Written, words};
+use carom_declare::{Problems, Tree, words};
 
 words! {
     /// A method.
@@ -29,32 +29,12 @@ words! {
         Nonsmooth = "nonsmooth",
         /// `semi-explicit` with forces at the end of the step, by Newton's method.
         BipotentialImplicit = "bipotential-implicit",
+        /// Energy-momentum midpoint rule, contact by penalties and an update of velocities.
+        VelocityUpdate = "velocity-update",
+        /// Implicit Newmark with the same penalties, what "velocity-update" is compared with.
+        NewmarkPenalty = "newmark-penalty",
         /// No motion: the shape in which forces balance, load step by load step.
         Static = "static",
-    }
-}
-
-/// Names that are spoken for.
-const LATER: [&str; 2] = ["velocity-update", "newmark-penalty"];
-
-/// A method that this version has.
-pub struct Available;
-
-impl Kind for Available {
-    type Of = MethodName;
-    fn read(item: Item) -> Option<MethodName> {
-        let text = item.clone().text()?;
-        if LATER.contains(&text.as_str()) {
-            let help = format!("there are {}", list(MethodName::ALL.iter().copied(), '"'));
-            return item.refuse(format!("is \"{text}\", which is not in this version yet"), help);
-        }
-        MethodName::read(item)
-    }
-    fn write(value: &MethodName) -> Option<Written> {
-        MethodName::write(value)
-    }
-    fn schema(schemas: &mut Schemas) -> Json {
-        MethodName::schema(schemas)
     }
 }
 
@@ -62,12 +42,24 @@ impl MethodName {
     /// Share of the speed of approach with which surface nodes part unless the deck says.
     pub fn restitution(self) -> f64 {
         match self {
-            MethodName::Verlet | MethodName::Dcr | MethodName::Asynchronous => 1.0,
+            MethodName::Verlet
+            | MethodName::Dcr
+            | MethodName::Asynchronous
+            | MethodName::VelocityUpdate
+            | MethodName::NewmarkPenalty => 1.0,
             MethodName::SemiExplicit
             | MethodName::BipotentialImplicit
             | MethodName::Nonsmooth
             | MethodName::Static => 0.0,
         }
+    }
+}
+
+impl MethodName {
+    /// Newton's method finds its steps: no bound holds them.
+    pub fn implicit(self) -> bool {
+        use MethodName::{BipotentialImplicit, NewmarkPenalty, VelocityUpdate};
+        matches!(self, BipotentialImplicit | VelocityUpdate | NewmarkPenalty)
     }
 }
 
@@ -77,8 +69,7 @@ pub fn usual_safety(method: MethodName, touching: bool, asynchronous: Option<&as
     match method {
         MethodName::Verlet if !touching => 0.9,
         MethodName::Asynchronous if asynchronous.is_some_and(|a| a.steps == Steps::Free) => 0.25,
-        // no bound holds it
-        MethodName::BipotentialImplicit => 2.0,
+        _ if method.implicit() => 2.0,
         _ => 0.5,
     }
 }
@@ -127,6 +118,26 @@ pub fn make(spec: &Spec, model: &Model, rule: StepRule, tree: &Tree, problems: &
                 Err(error) => {
                     let help = "a coarser mesh, or method = \"semi-explicit\", which needs no matrix";
                     problems.add(&tree.place(&["method"]), error.to_string(), help);
+                    return None;
+                }
+            }
+        }
+        MethodName::VelocityUpdate | MethodName::NewmarkPenalty => {
+            let made = match spec.method {
+                MethodName::VelocityUpdate => {
+                    VelocityUpdate::new(model, rule, spec.velocity_update.unwrap_or_default())
+                }
+                _ => VelocityUpdate::newmark(model, rule, spec.newmark_penalty.unwrap_or_default()),
+            };
+            match made {
+                Ok(method) => Box::new(method),
+                Err(error) => {
+                    let message = format!("method \"{}\": {error}", spec.method.name());
+                    problems.add(
+                        &tree.place(&["method"]),
+                        message,
+                        "method = \"bipotential-implicit\" takes it",
+                    );
                     return None;
                 }
             }

@@ -12,6 +12,7 @@
 //! together. Nothing else has to be told of a new key: reader, default, schema, resolved deck and the guide's tables follow.
 
 mod array;
+mod beyond;
 mod body;
 mod build;
 mod check;

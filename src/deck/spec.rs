@@ -15,8 +15,10 @@ pub use super::support::{Direction, Support};
 pub use carom_declare::Named;
 
 use super::contact::touching;
-use super::method::{Available, usual_safety};
-use crate::method::{asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics};
+use super::method::usual_safety;
+use crate::method::{
+    asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics, velocity_update,
+};
 use carom_declare::{Item, List, Place, Positive, Problems, Tree, section};
 
 section! {
@@ -26,7 +28,7 @@ section! {
         /// What this is about, in a line.
         title: String;
         /// How the state is carried forward in time.
-        method: MethodName as Available => "\"dcr\"";
+        method: MethodName => "\"dcr\"";
         /// When it ends [s].
         end: f64 as Positive => "0.1";
         /// How long a step is.
@@ -43,6 +45,10 @@ section! {
         bipotential_implicit ("bipotential-implicit"): Option<bipotential_implicit::Options>;
         /// Switches of method "nonsmooth".
         nonsmooth: Option<nonsmooth::Options>;
+        /// Switches of method "velocity-update".
+        velocity_update ("velocity-update"): Option<velocity_update::Options>;
+        /// Switches of method "newmark-penalty".
+        newmark_penalty ("newmark-penalty"): Option<velocity_update::newmark::Options>;
         /// Switches of method "static".
         statics ("static"): Option<statics::Options>;
         /// What the run begins with, if not with the bodies as they are drawn.
@@ -94,6 +100,8 @@ impl Draft {
         own.settle(MethodName::SemiExplicit, &mut self.semi_explicit);
         own.settle(MethodName::BipotentialImplicit, &mut self.bipotential_implicit);
         own.settle(MethodName::Nonsmooth, &mut self.nonsmooth);
+        own.settle(MethodName::VelocityUpdate, &mut self.velocity_update);
+        own.settle(MethodName::NewmarkPenalty, &mut self.newmark_penalty);
         own.settle(MethodName::Static, &mut self.statics);
         let bodies = self.body.as_ref().map(|bodies| &bodies.0[..]).unwrap_or_default();
         let touching = touching(self.contact.as_ref().and_then(Option::as_ref), bodies);

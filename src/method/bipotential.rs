@@ -32,6 +32,9 @@ const EDGES_PER_STEP: f64 = 1e-5;
 /// Share of the fastest impact below which nothing rebounds.
 const REBOUND: f64 = 1e-3;
 
+/// Round-off of a force on Coulomb's cone, of its size.
+const ON_CONE: f64 = 1e-6;
+
 /// Nodes that one thread goes through at a stretch.
 const NODES: usize = 2048;
 
@@ -54,8 +57,7 @@ struct Closing {
 /// What contact did, to be booked over two steps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Halves {
-    normal: f64,
-    friction: f64,
+    contact: f64,
     outer: f64,
 }
 
@@ -159,7 +161,7 @@ impl Touches {
         search.find(scene, x, before, &query)?;
         let choice = Choice { scene, x, pass: options.pass, near: self.near, finest: *finest };
         self.selection.renew(search, &choice);
-        Ok(self.selection.deepest(search))
+        Ok(self.selection.deepest(search, &choice))
     }
 
     /// Farthest that two points can come towards each other in `dt` with velocities `v` and obstacles as they move [m].
@@ -217,6 +219,17 @@ impl Touches {
         let all = self.contacts.list.iter().zip(&self.pairs);
         let all = all.filter_map(|(c, (pair, _))| Some((pushes(c)?, pair.bodies)));
         all.max_by(|a, b| a.0.total_cmp(&b.0)).map(|found| found.1)
+    }
+
+    /// Contacts with friction that stuck and that slipped in the last step: the force of slip is on Coulomb's cone.
+    pub fn stick_and_slip(&self) -> [u64; 2] {
+        let mut counts = [0; 2];
+        for contact in self.contacts.list.iter().filter(|c| c.mu > 0.0 && c.force != Vec3::zeros()) {
+            let along = contact.normal.dot(&contact.force);
+            let rest = (contact.force - along * contact.normal).norm();
+            counts[usize::from(rest >= (1.0 - ON_CONE) * contact.mu * along)] += 1;
+        }
+        counts
     }
 
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.
@@ -317,13 +330,17 @@ impl Touches {
 
     /// Remembers the forces and books what they did. They act at positions `x`; `end` are the velocities at the end of the
     /// step. `centred`: forces work at the mean of the velocities at its ends, else as the header of `nodes` has it.
+    ///
+    /// Friction takes the work of each contact at the mean of its velocities. The law holds at the end of the step alone, and
+    /// where slip has turned round in between that work may be negative: it is a deed of the scheme and stands with
+    /// restitution, so that friction never gives energy back.
     pub fn book(&mut self, dt: f64, x: &[Vec3], end: &[Vec3], centred: bool, ledger: &mut Ledger) {
         std::mem::swap(&mut self.impulse, &mut self.impulse_before);
         self.impulse.fill(Vec3::zeros());
         self.kept.clear();
         let late = if centred { 0.5 } else { 1.0 };
         let mut now = Halves::default();
-        let (mut normal_work, mut friction_work, mut outer_work) = (0.0, 0.0, 0.0);
+        let (mut work, mut outer_work, mut lost) = (0.0, 0.0, 0.0);
         let mut carried = 0;
         for (contact, (pair, before)) in self.contacts.list.iter().zip(&self.pairs) {
             if contact.force == Vec3::zeros() {
@@ -335,14 +352,14 @@ impl Touches {
             }
             let j = dt * contact.force;
             let n = contact.normal;
-            let along = n.dot(&j) * n;
             let u1 = contact.velocity(end);
-            let u = 0.5 * before + late * u1;
-            normal_work += along.dot(&u);
-            friction_work += (j - along).dot(&u);
+            work += j.dot(&(0.5 * before + late * u1));
+            if contact.mu > 0.0 {
+                let rub = j - n.dot(&j) * n;
+                lost += (-0.5 * rub.dot(&(before + u1))).max(0.0);
+            }
             outer_work += (0.5 + late) * j.dot(&contact.outer);
-            now.normal += along.dot(&u1);
-            now.friction += (j - along).dot(&u1);
+            now.contact += j.dot(&u1);
             now.outer += j.dot(&contact.outer);
             let mut centre = Vec3::zeros();
             for (k, c) in contact.points() {
@@ -356,8 +373,8 @@ impl Touches {
             }
             self.world.count(pair, j);
         }
-        ledger.restitution -= normal_work - 0.5 * self.halves.normal;
-        ledger.friction -= friction_work - 0.5 * self.halves.friction;
+        ledger.restitution -= work - 0.5 * self.halves.contact + lost;
+        ledger.friction += lost;
         ledger.external += outer_work - 0.5 * self.halves.outer;
         self.halves = if centred { Halves::default() } else { now };
         ledger.contacts = carried;
@@ -414,11 +431,8 @@ impl Touches {
         record.numbers(&name("kept"), &keys.collect::<Vec<f64>>());
         let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
         record.vectors(&name("forces"), &forces);
-        let Halves { normal, friction, outer } = self.halves;
-        record.numbers(
-            &name("halves"),
-            &[normal, friction, outer, self.speed, self.depth, self.contacts.typical],
-        );
+        let Halves { contact, outer } = self.halves;
+        record.numbers(&name("halves"), &[contact, outer, self.speed, self.depth, self.contacts.typical]);
         record.counts(&name("unfinished"), &[self.unfinished]);
         // the last look is taken again
         record.vectors(&name("last"), &self.before_last);
@@ -437,10 +451,10 @@ impl Touches {
             Kept { key, body: k[3] as u32, force }
         });
         self.kept = kept.collect();
-        let mut halves = [0.0; 6];
+        let mut halves = [0.0; 5];
         record.read_numbers(&name("halves"), &mut halves)?;
-        self.halves = Halves { normal: halves[0], friction: halves[1], outer: halves[2] };
-        (self.speed, self.depth, self.contacts.typical) = (halves[3], halves[4], halves[5]);
+        self.halves = Halves { contact: halves[0], outer: halves[1] };
+        (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         let last = record.get(&name("last"))?;
         self.last = last.chunks_exact(3).map(|x| Vec3::new(x[0], x[1], x[2])).collect();

@@ -41,7 +41,8 @@ use crate::solve::contacts::Report;
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
 use crate::solve::sparse::FactorError;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
-use equations::{Equations, Work, external, velocity};
+pub(super) use equations::external;
+use equations::{Equations, Work, velocity};
 use std::sync::atomic::{AtomicBool, Ordering};
 use thin::Thin;
 
@@ -72,7 +73,7 @@ section! {
         /// Weight of the new forces, from 0 to 1.
         xi: f64 as Share = 0.5;
         /// Whose nodes are held against whose faces.
-        pass: Pass;
+        pass: Pass = Pass::Double;
         /// Edges touch edges, where one of them is sharp.
         edge_edge: bool = true;
         /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
@@ -119,6 +120,9 @@ pub struct BipotentialImplicit {
     size: f64,
     /// Steps that were halved.
     halved: u64,
+    /// Iterations of the last step, and contacts that stuck and slipped in it.
+    iterations: u64,
+    counts: [u64; 2],
     /// What was there at the start of a step that is done in parts.
     before: Option<Box<(Record, Ledger)>>,
 }
@@ -151,6 +155,8 @@ impl BipotentialImplicit {
             ready: false,
             size,
             halved: 0,
+            iterations: 0,
+            counts: [0; 2],
             before: None,
         })
     }
@@ -181,6 +187,7 @@ impl BipotentialImplicit {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         self.before = None;
         let factored = self.work.factored.clone();
+        let iterations = self.newton.iterations;
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
             if done.is_err() {
@@ -195,6 +202,8 @@ impl BipotentialImplicit {
         let trouble = match done {
             Ok(()) => {
                 state.step += 1;
+                self.iterations = self.newton.iterations - iterations;
+                self.counts = self.touches.stick_and_slip();
                 ledger.penetration = self.look(model, state, dt)?;
                 self.ready = true;
                 ledger.close_step(dt);
@@ -260,6 +269,7 @@ impl BipotentialImplicit {
             balanced: BALANCED,
             still: STILL * self.size,
             keep: self.options.keep,
+            memory: 1,
         };
         let mut equations = Equations {
             model,
@@ -493,6 +503,11 @@ impl Method for BipotentialImplicit {
         Some(&self.touches.world.impulses)
     }
 
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        let [stick, slip] = self.counts;
+        Some([self.iterations, stick, slip])
+    }
+
     fn save(&self, record: &mut Record) {
         self.control.save("implicit", record);
         self.touches.save("implicit", record);
@@ -501,7 +516,9 @@ impl Method for BipotentialImplicit {
         record.vectors("implicit.support", &self.support);
         record.vectors("implicit.factored", &self.work.factored.0);
         record.numbers("implicit.factored-step", &[self.work.factored.1]);
-        record.counts("implicit.effort", &[self.newton.iterations, self.halved]);
+        let [stick, slip] = self.counts;
+        let all = [self.newton.iterations, self.halved, self.iterations, stick, slip];
+        record.counts("implicit.effort", &all);
     }
 
     fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
@@ -514,7 +531,9 @@ impl Method for BipotentialImplicit {
         let mut step = [0.0];
         record.read_numbers("implicit.factored-step", &mut step)?;
         (self.work.factored.1, self.work.stale) = (step[0], true);
-        [self.newton.iterations, self.halved] = record.read_counts("implicit.effort")?;
+        let [stick, slip] = &mut self.counts;
+        [self.newton.iterations, self.halved, self.iterations, *stick, *slip] =
+            record.read_counts("implicit.effort")?;
         self.ready = false;
         Ok(())
     }

@@ -8,6 +8,8 @@
 //! | `semi-explicit` | `semi_explicit.rs` | symplectic Euler, contact with friction solved as a whole |
 //! | `nonsmooth` | `nonsmooth.rs` | explicit Newmark, contact as one constrained minimisation a step |
 //! | `bipotential-implicit` | `bipotential_implicit.rs` | its implicit reference, with Newton's method |
+//! | `velocity-update` | `velocity_update.rs` | energy-momentum midpoint rule, contact by penalties and an update of velocities |
+//! | `newmark-penalty` | `velocity_update.rs` | implicit Newmark with the same penalties, what it is compared with |
 //! | `static` | `statics.rs` | the shape in which forces balance, load step by load step |
 //!
 //! | file | what they share |
@@ -31,6 +33,7 @@ pub mod response;
 pub mod semi_explicit;
 pub mod statics;
 pub mod step_control;
+pub mod velocity_update;
 pub mod verlet;
 
 use crate::math::Vec3;
@@ -188,6 +191,16 @@ pub trait Method: Send {
     /// Impulse [N s] that body `b` has given to body `a` since the start; obstacles are counted after bodies.
     fn impulse_between(&self, a: u32, b: u32) -> Vec3 {
         self.impulses().map_or(Vec3::zeros(), |i| i.between(a, b))
+    }
+
+    /// Iterations of the last step, and contacts that stuck and slipped in it, of methods that solve steps by Newton's method.
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        None
+    }
+
+    /// Why the result should not be believed, or took more steps than was asked for, as far as the method knows.
+    fn doubts(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Pairs that have carried an impulse since a time [s], of methods without a common step; with one it is those of the

@@ -134,6 +134,8 @@ pub struct Contact {
     pub stick: Stick,
     /// Between two bodies.
     pub laws: Vec<([u32; 2], Law)>,
+    /// Of two bodies, whose points are held against whose facets; for methods that ask.
+    pub slaves: Vec<([u32; 2], u32)>,
     /// Pairs of bodies that pass through each other.
     pub pairs_off: Vec<[u32; 2]>,
     /// Bodies that touch nothing.
@@ -165,6 +167,11 @@ impl Contact {
         }
         let pair = |p: &&([u32; 2], Law)| p.0 == [a, b] || p.0 == [b, a];
         self.laws.iter().find(pair).map_or(self.law, |p| p.1)
+    }
+
+    /// Of two bodies, the one whose points are held against the other's facets, if that was said.
+    pub fn slave(&self, a: u32, b: u32) -> Option<u32> {
+        self.slaves.iter().find(|s| s.0 == [a, b] || s.0 == [b, a]).map(|s| s.1)
     }
 
     /// The surfaces of all bodies and obstacles, in the numbering of the scene.

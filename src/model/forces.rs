@@ -9,6 +9,7 @@ use crate::element::{Pass, PointState, Positions};
 use crate::math::Vec3;
 use crate::math::lists::Lists;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Working memory for force passes over one model.
@@ -115,6 +116,12 @@ impl Forces {
             totals.step = totals.step.min(pass.step);
         }
         totals
+    }
+
+    /// Strain energy [J] of some blocks in the last pass.
+    pub fn strain_of(&self, blocks: Range<usize>) -> f64 {
+        let own = self.tasks.iter().zip(&self.passes).filter(|(t, _)| blocks.contains(&(t.0 as usize)));
+        own.map(|(_, pass)| pass.energy).sum()
     }
 
     /// Internal force on one node [N] from the last pass.

@@ -1,8 +1,8 @@
 //! `history.csv`: one row per history time, flushed row by row so that it can be read while the run goes on.
 
 use crate::model::record::{Record, RecordError};
-use crate::run::probe::{Meter, Probe};
-use crate::run::{Look, Observer, ObserverError, Times, WriteError};
+use crate::run::probe::Meter;
+use crate::run::{Case, Look, Observer, ObserverError, Times, WriteError};
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -35,13 +35,17 @@ pub const COLUMNS: [&str; 23] = [
     "penetration",
 ];
 
-/// Columns that hold whole numbers.
-const WHOLE: [usize; 2] = [1, 21];
+/// Columns that implicit methods add: iterations of the last step, and contacts that stuck and slipped in it.
+pub const IMPLICIT: [&str; 3] = ["iterations", "stick", "slip"];
+
+/// Columns that hold whole numbers, and those of implicit methods.
+const WHOLE: [usize; 5] = [1, 21, 23, 24, 25];
 
 /// The names of all columns, those of probes behind the fixed ones.
-pub fn columns(probes: &[Probe]) -> Vec<String> {
-    let own = probes.iter().flat_map(|p| p.components().iter().map(move |c| format!("{}.{c}", p.name)));
-    COLUMNS.iter().map(|c| c.to_string()).chain(own).collect()
+pub fn columns(case: &Case) -> Vec<String> {
+    let own = case.probes.iter().flat_map(|p| p.components().iter().map(move |c| format!("{}.{c}", p.name)));
+    let implicit = case.method.newton_counts().map_or(&[][..], |_| &IMPLICIT);
+    COLUMNS.iter().chain(implicit).map(|c| c.to_string()).chain(own).collect()
 }
 
 /// Makes the rows.
@@ -51,8 +55,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn new(probes: &[Probe]) -> Rows {
-        Rows { meter: Meter::new(probes), row: Vec::new() }
+    pub fn new(case: &Case) -> Rows {
+        Rows { meter: Meter::new(&case.probes), row: Vec::new() }
     }
 
     /// The numbers of all columns.
@@ -65,6 +69,8 @@ impl Rows {
         self.row.extend([l.total(), l.error(), l.hourglass]);
         self.row.extend(m.linear.iter().chain(m.angular.iter()));
         self.row.extend([contacts as f64, l.penetration]);
+        let counts = look.case.method.newton_counts();
+        self.row.extend(counts.iter().flatten().map(|c| *c as f64));
         self.meter.measure(look, &mut self.row);
         &self.row
     }
@@ -80,29 +86,34 @@ pub struct History {
     times: Times,
     source: Rows,
     rows: u64,
+    implicit: bool,
 }
 
 impl History {
     /// Begins a new file in `folder`; `count` intervals up to `end`.
-    pub fn create(folder: &Path, probes: &[Probe], end: f64, count: u64) -> Result<Self, WriteError> {
+    pub fn create(folder: &Path, case: &Case, count: u64) -> Result<Self, WriteError> {
         let path = folder.join("history.csv");
-        let header = columns(probes).join(",") + "\n";
+        let header = columns(case).join(",") + "\n";
         let file = File::create(&path)
             .and_then(|mut file| file.write_all(header.as_bytes()).map(|()| file))
             .map_err(|source| WriteError { path: path.clone(), source })?;
-        let (times, source) = (Times::new(end, count), Rows::new(probes));
-        Ok(History { path, file, times, source, rows: 0 })
+        Ok(History::of(path, file, case, count))
+    }
+
+    fn of(path: PathBuf, file: File, case: &Case, count: u64) -> History {
+        let (times, source) = (Times::new(case.end, count), Rows::new(case));
+        let implicit = case.method.newton_counts().is_some();
+        History { path, file, times, source, rows: 0, implicit }
     }
 
     /// Continues a file; [`Observer::restore`] then cuts it back to the checkpoint.
-    pub fn reopen(folder: &Path, probes: &[Probe], end: f64, count: u64) -> Result<Self, WriteError> {
+    pub fn reopen(folder: &Path, case: &Case, count: u64) -> Result<Self, WriteError> {
         let path = folder.join("history.csv");
         let file = OpenOptions::new()
             .append(true)
             .open(&path)
             .map_err(|source| WriteError { path: path.clone(), source })?;
-        let (times, source) = (Times::new(end, count), Rows::new(probes));
-        Ok(History { path, file, times, source, rows: 0 })
+        Ok(History::of(path, file, case, count))
     }
 
     /// Keeps the header and the first `rows` rows.
@@ -133,7 +144,8 @@ impl Observer for History {
         let mut text = String::new();
         for (i, x) in self.source.row(look).iter().enumerate() {
             let comma = if i > 0 { "," } else { "" };
-            let _ = match WHOLE.contains(&i) {
+            let whole = if self.implicit { &WHOLE[..] } else { &WHOLE[..2] };
+            let _ = match whole.contains(&i) {
                 true => write!(text, "{comma}{}", *x as u64),
                 false => write!(text, "{comma}{x:.16e}"),
             };

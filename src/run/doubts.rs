@@ -31,6 +31,7 @@ pub fn of(run: &Run) -> Vec<String> {
              through each other; a shorter `contact_step` or a smaller `step.safety` helps"
         ));
     }
+    doubts.extend(run.case.method.doubts());
     doubts
 }
 

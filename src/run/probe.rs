@@ -2,6 +2,7 @@
 
 use super::Look;
 use crate::math::{Mat3, Vec3};
+use crate::model::forces::Forces;
 use crate::model::record::{Record, RecordError};
 
 /// What a probe follows.
@@ -9,7 +10,7 @@ use crate::model::record::{Record, RecordError};
 pub enum Target {
     /// Mean displacement and velocity of nodes (model-wide ids): `ux uy uz vx vy vz`.
     Nodes(Vec<u32>),
-    /// Displacement and velocity of a body's centre of mass and its spin: also `wx wy wz`.
+    /// Displacement and velocity of a body's centre of mass, its spin and its energies: also `wx wy wz kinetic strain`.
     Body(usize),
     /// What the supports of held nodes bear together: `fx fy fz jx jy jz`. Counts in the model's list of held nodes.
     Reaction(Vec<usize>),
@@ -29,7 +30,7 @@ impl Probe {
     pub fn components(&self) -> &'static [&'static str] {
         match self.target {
             Target::Nodes(_) => &["ux", "uy", "uz", "vx", "vy", "vz"],
-            Target::Body(_) => &["ux", "uy", "uz", "vx", "vy", "vz", "wx", "wy", "wz"],
+            Target::Body(_) => &["ux", "uy", "uz", "vx", "vy", "vz", "wx", "wy", "wz", "kinetic", "strain"],
             Target::Reaction(_) | Target::Contact { .. } => &["fx", "fy", "fz", "jx", "jy", "jz"],
         }
     }
@@ -39,11 +40,13 @@ impl Probe {
 pub struct Meter {
     last_time: f64,
     last_impulse: Vec<Vec3>,
+    /// For the strain energy of bodies, once somebody asks.
+    forces: Option<Forces>,
 }
 
 impl Meter {
     pub fn new(probes: &[Probe]) -> Self {
-        Meter { last_time: 0.0, last_impulse: vec![Vec3::zeros(); probes.len()] }
+        Meter { last_time: 0.0, last_impulse: vec![Vec3::zeros(); probes.len()], forces: None }
     }
 
     /// When it measured last [s]; zero before the first time.
@@ -54,6 +57,10 @@ impl Meter {
     /// Appends the numbers of all probes, in their order, to `row`.
     pub fn measure(&mut self, look: &Look, row: &mut Vec<f64>) {
         let elapsed = look.state.time - self.last_time;
+        if look.case.probes.iter().any(|p| matches!(p.target, Target::Body(_))) {
+            let forces = self.forces.get_or_insert_with(|| Forces::new(&look.case.model));
+            forces.evaluate(&look.case.model, &look.state.x, &mut look.state.material.clone(), false);
+        }
         for (probe, last) in look.case.probes.iter().zip(&mut self.last_impulse) {
             match &probe.target {
                 Target::Nodes(nodes) => {
@@ -67,6 +74,10 @@ impl Meter {
                 Target::Body(body) => {
                     let (u, v, w) = body_motion(look, *body);
                     row.extend(u.iter().chain(v.iter()).chain(w.iter()));
+                    let own = &look.case.model.bodies[*body];
+                    let one = |k: usize| 0.5 * look.case.model.mass[k] * look.state.v[k].norm_squared();
+                    row.push(own.nodes.clone().map(one).sum());
+                    row.push(self.forces.as_ref().map_or(0.0, |f| f.strain_of(own.blocks.clone())));
                 }
                 Target::Reaction(held) => {
                     let impulse = held.iter().map(|&h| look.case.method.support_impulse(h)).sum();

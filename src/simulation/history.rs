@@ -2,8 +2,7 @@
 
 use crate::model::record::{Record, RecordError};
 use crate::output::history::{Rows as Source, columns};
-use crate::run::probe::Probe;
-use crate::run::{Look, Observer, ObserverError, Times};
+use crate::run::{Case, Look, Observer, ObserverError, Times};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Numbers by column and row.
@@ -14,8 +13,8 @@ pub struct Table {
 }
 
 impl Table {
-    pub(super) fn new(probes: &[Probe]) -> Table {
-        let names = columns(probes);
+    pub(super) fn new(case: &Case) -> Table {
+        let names = columns(case);
         Table { columns: vec![Vec::new(); names.len()], names }
     }
 
@@ -54,8 +53,8 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(probes: &[Probe], end: f64, count: u64, rows: Rows) -> Recorder {
-        Recorder { times: Times::new(end, count), source: Source::new(probes), rows }
+    pub fn new(case: &Case, count: u64, rows: Rows) -> Recorder {
+        Recorder { times: Times::new(case.end, count), source: Source::new(case), rows }
     }
 }
 

@@ -344,21 +344,17 @@ impl Simulation {
                 return Ok(());
             }
         };
-        self.history = Table::new(&case.probes);
+        self.history = Table::new(&case);
         let rows = history::Rows::default();
         self.recorder = Some(rows.clone());
         let Output { history, frames, integration_points, checkpoint } = self.output;
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         let mut keeper = None;
         if let Some(path) = path {
-            let (probes, model, end) = (&case.probes, &case.model, case.end);
+            let (model, end) = (&case.model, case.end);
             let (history, frames) = match record {
-                Some(_) => {
-                    (History::reopen(path, probes, end, history), Frames::reopen(path, model, end, frames))
-                }
-                None => {
-                    (History::create(path, probes, end, history), Frames::create(path, model, end, frames))
-                }
+                Some(_) => (History::reopen(path, &case, history), Frames::reopen(path, model, end, frames)),
+                None => (History::create(path, &case, history), Frames::create(path, model, end, frames)),
             };
             let write = |e: crate::run::WriteError| SimulationError::Write { path: e.path, source: e.source };
             let frames = frames.map_err(write)?;
@@ -369,7 +365,7 @@ impl Simulation {
             }));
             keeper = Some(Keeper::new(path, Duration::from_secs_f64((60.0 * checkpoint).min(1e9))));
         }
-        let mut recorder = Recorder::new(&case.probes, case.end, history, rows);
+        let mut recorder = Recorder::new(&case, history, rows);
         if let (Some(record), Some(_)) = (record, path) {
             Observer::restore(&mut recorder, record).map_err(RunError::from)?;
         }

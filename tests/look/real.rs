@@ -52,7 +52,7 @@ fn beam() -> Case {
 fn run(dir: &Path) {
     pool(1).unwrap().install(|| {
         let case = beam();
-        let history = History::create(dir, &case.probes, case.end, 40).unwrap();
+        let history = History::create(dir, &case, 40).unwrap();
         let frames = Frames::create(dir, &case.model, case.end, 8).unwrap();
         let observers: Vec<Box<dyn Observer>> = vec![Box::new(history), Box::new(frames)];
         let mut run = Run::start(case, observers, None).unwrap();

@@ -9,10 +9,10 @@ use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape::{self, End, Grading};
-use carom::method::Method;
 use carom::method::asynchronous::{
     Asynchronous, ContactStep, ContactVelocity, Longest, Options, Phase, Steps,
 };
+use carom::method::{Method, StepError};
 use carom::model::{Builder, Model};
 
 #[derive(Debug, Default)]
@@ -58,6 +58,10 @@ pub fn bars(n: u32, hexes: bool) -> Model {
 }
 
 fn run_bars(model: Model, options: Options, looks: u32) -> Seen {
+    try_bars(model, options, looks).unwrap()
+}
+
+fn try_bars(model: Model, options: Options, looks: u32) -> Result<Seen, StepError> {
     let method = Asynchronous::new(&model, options);
     let speed = |b: usize, _: &Vec3| if b == 0 { 0.1 * Vec3::x() } else { -0.1 * Vec3::x() };
     let mut run = Run::with(model, method, speed);
@@ -73,7 +77,7 @@ fn run_bars(model: Model, options: Options, looks: u32) -> Seen {
     let mass: f64 = run.model.mass[left.clone()].iter().sum();
     for k in 1..=looks {
         let t = 50.0 * f64::from(k) / f64::from(looks);
-        run.until(t).unwrap();
+        run.until(t)?;
         run.method.synchronise(&run.model, &run.state, &mut copy);
         for (b, sign) in [(0, -1.0), (1, 1.0)] {
             let u: f64 =
@@ -102,7 +106,7 @@ fn run_bars(model: Model, options: Options, looks: u32) -> Seen {
     seen.last = run.method.last_contact();
     seen.penetration = run.ledger.penetration_max;
     seen.impulse = -run.method.impulse_between(0, 1).x;
-    seen
+    Ok(seen)
 }
 
 fn smallest(share: f64) -> Options {
@@ -138,7 +142,9 @@ fn in_one_dimension_the_bars_do_what_a_prototype_did() {
 }
 
 /// Velocities as the last kicks have left them, and the paper's own phase, gain energy; momentum they keep. The gain falls
-/// with the step. (`asynchronous_line` has more about how much it is.)
+/// with the step: 43 % at a quarter of the critical one, 9 % at 0.07 of it. (`asynchronous_line` has more about how much it is.)
+/// At half of it, where 95 % were published, a tip gets so fast that it goes through the whole last element of the other bar
+/// between two looks, and the run stops.
 #[test]
 fn velocities_of_another_instant_gain_energy() {
     let run = |options| run_bars(bars(8, false), options, 1000);
@@ -153,12 +159,16 @@ fn velocities_of_another_instant_gain_energy() {
     };
     let raw = run(raw);
     assert!(raw.energy >= 5.0 * synchronised.energy && raw.momentum <= 1e-14, "{raw:?}");
-    let (coarse, fine) = (run(literal(0.5)), run(literal(0.139)));
-    assert!((coarse.energy / 0.95 - 1.0).abs() <= 0.3 && coarse.momentum <= 1e-14, "{coarse:?}");
+    let (coarse, fine) = (run(literal(0.25)), run(literal(0.07)));
+    assert!((coarse.energy / 0.43 - 1.0).abs() <= 0.3 && coarse.momentum <= 1e-14, "{coarse:?}");
     assert!(fine.energy <= 0.5 * coarse.energy, "{fine:?}");
+    let stopped = try_bars(bars(8, false), literal(0.5), 1000);
+    assert!(matches!(stopped, Err(StepError::PassedThrough { .. })), "{stopped:?}");
 }
 
-/// What restitution below one costs while the bars stay in touch: 3 % of the energy at 0.9 if they look at every step.
+/// What restitution below one costs while the bars stay in touch: half a per cent of the energy at 0.9. Answered by
+/// restitution alone every chatter would cost its share, 1.3 %, and the bars would sink into each other by 0.010; but who
+/// overlaps by more than it has come since the last look is answered elastically.
 #[test]
 fn impacts_that_are_not_elastic_cost_energy_as_long_as_contact_lasts() {
     let run = |e: f64, share: f64| {
@@ -166,14 +176,11 @@ fn impacts_that_are_not_elastic_cost_energy_as_long_as_contact_lasts() {
         model.contact.law.restitution = Some(e);
         run_bars(model, Options { safety: 0.25, ..smallest(share) }, 1000)
     };
-    let seen = run(0.9, 0.25);
-    assert!(
-        (seen.energy / 0.013 - 1.0).abs() <= 0.3 && (seen.penetration / 0.010 - 1.0).abs() <= 0.3,
-        "{seen:?}"
-    );
+    let (seen, elastic) = (run(0.9, 0.25), run(1.0, 1.0));
+    assert!(seen.energy > 2.0 * elastic.energy && seen.energy <= 0.013, "{seen:?}");
+    assert!(seen.penetration <= elastic.penetration && (seen.impulse - 2.0).abs() <= 0.05, "{seen:?}");
     // booked as such
     assert!(seen.books <= 1e-3 && seen.momentum <= 1e-14, "{seen:?}");
-    let elastic = run(1.0, 1.0);
     assert!((elastic.energy / 0.0007 - 1.0).abs() <= 0.3 && elastic.penetration <= 0.003, "{elastic:?}");
 }
 

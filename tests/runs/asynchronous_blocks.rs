@@ -132,22 +132,26 @@ fn with(share: f64) -> Options {
     Options { safety: share, contact_step: ContactStep::Local(share), ..Options::default() }
 }
 
-/// Share of the critical step and of it again for looks, largest distance from 1 at the end, energy error.
+/// Share of the critical step and of it again for looks, largest distance from 1 at the end, energy error, largest tilt
+/// [degrees], and how far from 2 it stops. Who looks at every second kick trembles more: tilts of 3.9° to 4.7° for steps between
+/// 0.46 and 0.54 of the critical one.
 #[test]
 fn a_stiff_block_slides_like_a_rigid_one() {
     let rigid = |t: f64| if t < 2.0 { t - t * t / 4.0 } else { 1.0 };
-    for (safety, look, end, energy) in
-        [(0.5, 1.0, 0.03, 0.04), (0.5, 0.5, 0.01, 0.015), (0.25, 0.25, 0.01, 0.005)]
-    {
+    for (safety, look, end, energy, most, late) in [
+        (0.5, 1.0, 0.03, 0.04, 5.0, 0.35),
+        (0.5, 0.5, 0.01, 0.015, 4.0, 0.15),
+        (0.25, 0.25, 0.01, 0.005, 4.0, 0.15),
+    ] {
         let options = Options { safety, contact_step: ContactStep::Local(look), ..Options::default() };
         let seen = block(scene(100.0, options));
         assert!((seen.end() - 1.0).abs() <= end, "{look} {}", seen.end());
         for &(t, u, tilt) in &seen.path {
-            assert!((u - rigid(t)).abs() <= 0.04 && tilt.abs() < 4.0, "{look} {t} {u} {tilt}");
+            assert!((u - rigid(t)).abs() <= 0.04 && tilt.abs() < most, "{look} {t} {u} {tilt}");
         }
         // at rest from t = 2 on but for what is left of its shaking
         let stop = seen.path.iter().find(|p| (p.1 - seen.end()).abs() <= 0.005).unwrap().0;
-        assert!((stop - 2.0).abs() <= 0.15, "{look} {stop}");
+        assert!((stop - 2.0).abs() <= late, "{look} {stop}");
         assert!(
             (seen.friction - 0.5).abs() <= 0.015 && seen.left <= 0.012,
             "{look} {} {}",
@@ -199,20 +203,23 @@ fn a_soft_block_rolls() {
     assert!(longer.energy <= 0.01, "{}", longer.energy);
 }
 
-/// Twice as stiff it has turned by 81° after three seconds, whatever the step; ten times as stiff it does not roll. With
-/// velocities as the last kicks left them it turns by 89°, with an energy that is off by 4 %.
+/// Twice as stiff it has turned by 81° after three seconds, if steps are short: from 0.46 to 0.54 of the critical one it is
+/// anything between 77° and 92°. Ten times as stiff it does not roll. With velocities as the last kicks left them, out of their
+/// rhythm, it turns by 70° to 95°, with an energy that is off by 3 to 7 %.
 #[test]
 fn a_stiffer_block_rolls_less() {
-    for share in [0.5, 0.25, 0.125] {
+    for (share, off) in [(0.5, 11.0), (0.25, 3.0), (0.125, 3.0)] {
         let seen = block(scene(20.0, with(share)));
-        assert!((seen.tilt(3.0) - 81.0).abs() <= 3.0, "{share} {}", seen.tilt(3.0));
+        assert!((seen.tilt(3.0) - 81.0).abs() <= off, "{share} {}", seen.tilt(3.0));
         let stiff = block(scene(100.0, with(share)));
         let most = stiff.path.iter().map(|p| p.2.abs()).fold(0.0, f64::max);
         assert!(most < 4.0, "{share} {most}");
     }
-    let raw = Options { contact_velocity: ContactVelocity::Raw, ..with(0.25) };
-    let seen = block(scene(20.0, raw));
-    assert!(seen.tilt(3.0) > 85.0 && seen.energy > 0.02, "{} {}", seen.tilt(3.0), seen.energy);
+    // where everybody looks in the rhythm of the kicks there is nothing to correct
+    let raw = |options| block(scene(20.0, Options { contact_velocity: ContactVelocity::Raw, ..options }));
+    assert_eq!(raw(with(0.25)).tilt(3.0), block(scene(20.0, with(0.25))).tilt(3.0));
+    let seen = raw(Options { contact_step: ContactStep::Smallest(0.732), ..with(0.25) });
+    assert!(seen.energy > 0.02, "{} {}", seen.tilt(3.0), seen.energy);
 }
 
 #[test]

@@ -349,20 +349,35 @@ fn a_corner_that_passes_an_edge_touches_nothing() {
     assert_eq!(run.ledger.collision_kicks, 0);
 }
 
-/// Looks that come so rarely that nodes have gone more than half through an element by then: nobody can tell where they
-/// came from, and they are counted.
-#[test]
-fn nodes_that_were_found_too_late_are_counted() {
+/// Two cubes side by side along x from `at` on, the left one at `speed`, looking so rarely that nodes go more than half
+/// through an element in between.
+fn rarely_looking(at: f64, speed: f64) -> Run<Asynchronous> {
     let mut builder = Builder::default();
-    for (name, at) in [("left", -1.05), ("right", 0.0)] {
+    for (name, at) in [("left", at), ("right", 0.0)] {
         let mesh = moved(cube(2, CellKind::Hex8), |p| p + Vec3::new(at, 0.1, 0.1));
         builder.body(body(name, mesh, &law(100.0), 1.0));
     }
     let model = builder.build().unwrap();
     let rarely = Options { contact_step: ContactStep::Smallest(20.0), edge_edge: false, ..fine() };
     let method = Asynchronous::new(&model, rarely);
-    let mut run = Run::with(model, method, |b, _| if b == 0 { 4.0 * Vec3::x() } else { Vec3::zeros() });
+    let mut run = Run::with(model, method, |b, _| if b == 0 { speed * Vec3::x() } else { Vec3::zeros() });
     run.until(0.15).unwrap();
+    run
+}
+
+/// Nodes that are more than half through an element, and have not moved: nobody can tell where they came from, and they
+/// are counted.
+#[test]
+fn nodes_that_were_found_too_late_are_counted() {
+    let run = rarely_looking(-0.7, 0.0);
     let counters = run.method.counters(&run.ledger);
     assert!(counters.too_deep > 0 && counters.collision_kicks == 0, "{counters:?}");
+}
+
+/// Whoever gets as deep between two looks was outside at the one before, and is answered at the face it came through.
+#[test]
+fn nodes_that_are_fast_are_seen_where_they_came_in() {
+    let run = rarely_looking(-1.05, 4.0);
+    let counters = run.method.counters(&run.ledger);
+    assert!(counters.too_deep == 0 && counters.collision_kicks >= 9, "{counters:?}");
 }

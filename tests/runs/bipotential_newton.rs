@@ -2,6 +2,7 @@
 
 use crate::common::body;
 use carom::cases::bipotential::{Thrown, disc_at, foam, plane_body, ten_cylinders};
+use carom::contact::search::Pass;
 use carom::math::Vec3;
 use carom::mesh::shape;
 use carom::method::bipotential_implicit::{BipotentialImplicit, Options};
@@ -34,7 +35,8 @@ fn kept_factors_lead_to_the_same_steps_as_newtons_method() {
 /// out.
 #[test]
 fn cylinders_are_thrown_with_steps_of_a_millisecond() {
-    let mut run = thrown(1e-3, Options::default());
+    // 0.628 was found with nodes of one body at a time; both ways take minutes
+    let mut run = thrown(1e-3, Options { pass: Pass::Single, ..Options::default() });
     run.run(0.04, 1e-3).unwrap();
     assert_eq!(run.state.step, 40);
     assert!(run.method.effort().1 > 0);

@@ -35,3 +35,6 @@ mod supports_and_loads_balance_the_books;
 mod trust;
 mod two_bars_meet_and_part;
 mod two_hex_bars_meet_and_part;
+mod velocity_update_blocks;
+mod velocity_update_bulk;
+mod velocity_update_space;

@@ -72,7 +72,8 @@ fn bars_that_do_not_match_lose_little_and_never_gain() {
 }
 
 /// Graded towards the contact the layers that meet are light: of what equal layers lose less than half is lost, less on the
-/// finer mesh, and nothing is gained. Which node of a face is answered first changes the loss by a few parts in a hundred of it.
+/// finer mesh, and nothing is gained but what the integrator's energy swings by (the ledger's error). Which node of a face is
+/// answered first changes the loss by a few parts in a hundred of it.
 #[test]
 fn graded_bars_lose_less_than_half_of_what_equal_layers_lose() {
     let mut before = f64::INFINITY;
@@ -80,7 +81,7 @@ fn graded_bars_lose_less_than_half_of_what_equal_layers_lose() {
         let (s, equal) = (two_bars(n, true), two_bars(n, false));
         let loss = 1.0 - s.energy.0;
         assert!(
-            loss <= 0.5 * (1.0 - equal.energy.0) && loss < before && s.energy.1 <= 1.0 + 1e-9,
+            loss <= 0.5 * (1.0 - equal.energy.0) && loss < before && s.energy.1 <= 1.0 + s.ledger,
             "{s:?} {equal:?}"
         );
         assert!((19.5..=21.0).contains(&s.last_impulse) && s.momentum <= 1e-12, "{s:?}");

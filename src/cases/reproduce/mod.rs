@@ -9,6 +9,7 @@
 //! | `impacts`, `shells` | method `dcr` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
+//! | `updates` | method `velocity-update` and implicit Newmark |
 //! | `watch` | what a case looks at beside the history |
 //! | `sheet` | tables, drawn |
 //! | `report` | the page with plots and pictures of all that was run |
@@ -26,6 +27,7 @@ mod resting;
 mod scaling;
 mod sheet;
 mod shells;
+mod updates;
 mod watch;
 
 use crate::deck::{self, DeckErrors, Input};
@@ -221,7 +223,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 26] = [
+pub const CASES: [Published; 29] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -248,6 +250,9 @@ pub const CASES: [Published; 26] = [
     scaling::CUBES_SCALING,
     resting::THROWN_DISC,
     resting::BLOCK_STACK,
+    updates::RING_IMPACT,
+    updates::FRICTION_BLOCKS,
+    updates::GOLF_BALL,
 ];
 
 /// The case of that name.
@@ -318,7 +323,7 @@ impl Published {
         let (kicks, surfaces) = (loaded.kicks.clone(), loaded.surfaces.clone());
         let surface_nodes = surfaces.iter().flat_map(|s| &s.bodies).map(|b| b.nodes).sum();
         let (end, rows) = (loaded.case.end, loaded.spec.output.history);
-        let history = History::create(folder, &loaded.case.probes, end, rows).map_err(output)?;
+        let history = History::create(folder, &loaded.case, rows).map_err(output)?;
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(history)];
         let mut seen = None;
         if let Some(watch) = part.watch {

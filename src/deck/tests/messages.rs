@@ -86,6 +86,7 @@ fn spoilt(text: &str) -> BTreeSet<String> {
 
 /// Without names and numbers.
 fn bare(text: &str) -> String {
+    let text = text.replace(env!("CARGO_MANIFEST_DIR"), "DIR");
     let mut out = String::new();
     let mut quote = None;
     for c in text.chars() {
@@ -104,11 +105,11 @@ fn bare(text: &str) -> String {
             None => out.push(c),
         }
     }
-    out.replace("#.#", "#")
-        .replace("-#", "#")
-        .replace("#e#", "#")
-        .replace("…, …, …", "…, …")
-        .replace("…, …, …", "…, …")
+    let mut out = out.replace("#.#", "#").replace("-#", "#").replace("#e#", "#");
+    while out.contains("…, …") {
+        out = out.replace("…, …", "…"); // lists of any length
+    }
+    out
 }
 
 #[test]

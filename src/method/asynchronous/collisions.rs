@@ -43,12 +43,14 @@ const CELL: f64 = 0.8;
 const MARGIN: f64 = 0.3;
 /// Boxes hold as long as nobody is faster than this times the largest speed when they were made.
 const FASTER: f64 = 1.5;
-/// What overlaps and goes deeper parts at least so fast that this share of the overlap is gone at the next look, as far as
-/// that is no more than the second share of the node's own size. Bodies at rest are held by many small impacts that are
-/// answered one after the other, and without it they sink into each other. Where e < 1 an impact may become elastic on the same
-/// terms for what is deeper than it has come since the last look: a first impact is not, and is left alone.
+/// Who overlaps by more than it has come since its last look, and goes deeper still, parts at least so fast that this share of
+/// what is more is gone at the next one, as far as that is no more than the second share of the node's own size. Bodies at
+/// rest are held by many small impacts that are answered one after the other, and without it they sink into each other. Where
+/// e < 1 an impact may become elastic on the same terms. A first impact has no such overlap and is left alone, and so is who
+/// does not move but for round-off: less than the third share of its size between two looks.
 const LIFT: f64 = 0.2;
 const HIGHEST: f64 = 1e-3;
+const STILL: f64 = 1e-12;
 /// Depths that differ by less than this share of the size of targets are equal.
 const SAME_DEPTH: f64 = 1e-6;
 /// Who moves further between two looks than this share of what the other is thick may not be found inside of it.
@@ -296,9 +298,8 @@ impl Collisions {
         let (first, count) = (members.start as usize, members.len());
         self.books.tally.checks += count as u64;
         let before = hands.state.v[self.contactors[first].node as usize].norm_squared();
-        let seconds = hands.when.clock.between(0, step);
         let mut hits = std::mem::take(&mut self.hits);
-        let tasks = self.find_hits(ring, &mut hits, seconds, hands.model, &hands.motion());
+        let tasks = self.find_hits(ring, &mut hits, hands.model, &hands.motion());
         let mut order = std::mem::take(&mut self.order);
         self.put_in_order(&hits[..tasks], &mut order);
         for a in 0..self.near.active(&self.rings[ring]).len() {
@@ -307,14 +308,14 @@ impl Collisions {
         }
         for &(_, task, at) in &order {
             let hit = &hits[task as usize][at as usize];
-            if let Some(side) = self.answer(hit, seconds, hands) {
+            if let Some(side) = self.answer(hit, hands) {
                 self.contactors[hit.contactor as usize].known = (hit.target, side);
             }
         }
         for a in 0..self.near.active(&self.rings[ring]).len() {
             let i = self.near.active(&self.rings[ring])[a] as usize;
             if !self.obstacles.is_empty() {
-                self.try_obstacles(i, seconds, hands);
+                self.try_obstacles(i, hands);
             }
         }
         // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
@@ -355,14 +356,7 @@ impl Collisions {
     }
 
     /// Who of a ring is in which target, in order; returns the number of tasks.
-    fn find_hits(
-        &self,
-        ring: usize,
-        hits: &mut Vec<Vec<Hit>>,
-        seconds: f64,
-        model: &Model,
-        motion: &Motion,
-    ) -> usize {
+    fn find_hits(&self, ring: usize, hits: &mut Vec<Vec<Hit>>, model: &Model, motion: &Motion) -> usize {
         let active = self.near.active(&self.rings[ring]);
         let tasks = active.len().div_ceil(CHUNK);
         while hits.len() < tasks {
@@ -373,7 +367,8 @@ impl Collisions {
             for &i in members {
                 let contactor = &self.contactors[i as usize];
                 let y = motion.at(contactor.node);
-                let (first, came) = (hits.len(), y - contactor.seen_before(&y, motion));
+                let (first, seconds) = (hits.len(), contactor.seconds(motion));
+                let came = y - contactor.seen_before(&y, motion);
                 let mut passed = None;
                 for &id in self.near.of(i as usize) {
                     let target = &self.targets.list[id as usize];
@@ -386,12 +381,12 @@ impl Collisions {
                     let mut known = (contactor.known.0 == id).then_some(contactor.known.1);
                     let mut entered = None;
                     if fast && contactor.known.0 == NOTHING {
-                        entered = self.targets.entered(target, &(y - way), &y, &normal(), motion);
+                        entered = self.targets.entered(target, &y, &came, seconds, &normal(), motion);
                         known = entered.map(|e| e.0);
                     }
                     if let Some(inside) = self.targets.find(target, &y, normal, known, model, motion) {
                         hits.push(Hit { contactor: i, target: id, inside: Some(inside) });
-                    } else if entered.is_some_and(|e| (1.0 - e.1) * way.norm() > FAR * target.thickness) {
+                    } else if entered.is_some_and(|e| e.1 > FAR * target.thickness) {
                         passed = Some(id);
                     }
                 }
@@ -408,8 +403,8 @@ impl Collisions {
         tasks
     }
 
-    /// A node in a target bounces if it goes deeper; tells the side it came through. It looks again after `seconds`.
-    fn answer(&mut self, hit: &Hit, seconds: f64, hands: &mut Hands) -> Option<u8> {
+    /// A node in a target bounces if it goes deeper; tells the side it came through.
+    fn answer(&mut self, hit: &Hit, hands: &mut Hands) -> Option<u8> {
         let (contactor, target) =
             (self.contactors[hit.contactor as usize], &self.targets.list[hit.target as usize]);
         let Some(inside) = &hit.inside else {
@@ -439,7 +434,7 @@ impl Collisions {
         let bodies = [contactor.body, target.body];
         let law = hands.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let terms = terms(&contactor, depth, closing(&face), seconds, hands.model);
+        let terms = terms(&contactor, depth, closing(&face), &hands.motion(), hands.model);
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(&mut self.contactors[hit.contactor as usize].carried, hands.when.tick);
             self.books.give(&pair, &nodes[..=count], &impact, bodies, hands);
@@ -447,7 +442,7 @@ impl Collisions {
         Some(side)
     }
 
-    fn try_obstacles(&mut self, i: usize, seconds: f64, hands: &mut Hands) {
+    fn try_obstacles(&mut self, i: usize, hands: &mut Hands) {
         let contactor = self.contactors[i];
         let y = hands.motion().at(contactor.node);
         let mut pairs = std::mem::take(&mut self.pairs);
@@ -458,17 +453,11 @@ impl Collisions {
                 pairs.push((body, pair));
             }
         });
-        self.contactors[i].behind = self.see_behind(&contactor, &y, seconds, &mut pairs, hands);
+        self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, hands);
         let mut carried = contactor.carried;
         for &(body, pair) in &pairs {
-            self.bounce(
-                pair,
-                Some((&contactor, seconds)),
-                &[contactor.node],
-                [contactor.body, body],
-                &mut carried,
-                hands,
-            );
+            let of = [contactor.body, body];
+            self.bounce(pair, Some(&contactor), &[contactor.node], of, &mut carried, hands);
         }
         self.contactors[i].carried = carried;
         self.pairs = pairs;
@@ -480,14 +469,14 @@ impl Collisions {
         &mut self,
         contactor: &Contactor,
         y: &Vec3,
-        seconds: f64,
         pairs: &mut Vec<(u32, Pair)>,
         hands: &Hands,
     ) -> u32 {
         let soft = hands.model.bodies.len();
         let mut facet = contactor.behind;
         if facet == NOTHING {
-            let from = contactor.seen_before(y, &hands.motion());
+            let motion = hands.motion();
+            let (from, seconds) = (contactor.seen_before(y, &motion), contactor.seconds(&motion));
             facet = self.obstacles.entered(&from, y, seconds, &self.scene, soft).unwrap_or(NOTHING);
         }
         if facet == NOTHING {
@@ -525,11 +514,11 @@ impl Collisions {
     }
 
     /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in; `looks` is the
-    /// node that is lifted, and when it looks again.
+    /// node that is lifted.
     pub fn bounce(
         &mut self,
         mut pair: Pair,
-        looks: Option<(&Contactor, f64)>,
+        looks: Option<&Contactor>,
         nodes: &[u32],
         bodies: [u32; 2],
         carried: &mut u64,
@@ -540,9 +529,9 @@ impl Collisions {
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
         let mut local = Local::of(nodes, self.velocity, hands);
         let mut terms = Terms { stick: hands.model.contact.stick, ..Terms::default() };
-        if let Some((contactor, seconds)) = looks {
+        if let Some(contactor) = looks {
             let approach = -pair.normal.dot(&pair.relative_velocity(&local.v));
-            terms = self::terms(contactor, -pair.gap, approach, seconds, hands.model);
+            terms = self::terms(contactor, -pair.gap, approach, &hands.motion(), hands.model);
         }
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(carried, hands.when.tick);
@@ -592,12 +581,15 @@ impl Collisions {
     }
 }
 
-/// How a node answers an overlap of `depth` [m] that it goes into at the speed `approach` [m/s], if it looks again after
-/// `seconds`.
-fn terms(contactor: &Contactor, depth: f64, approach: f64, seconds: f64, model: &Model) -> Terms {
-    let small = f64::min(LIFT * depth, HIGHEST * contactor.size) / seconds;
-    let elastic = f64::min(LIFT * (depth / seconds - approach), approach);
-    Terms { stick: model.contact.stick, work: 0.0, parting: small.max(elastic) }
+/// How a node answers an overlap of `depth` [m] that it goes into at the speed `approach` [m/s].
+fn terms(contactor: &Contactor, depth: f64, approach: f64, motion: &Motion, model: &Model) -> Terms {
+    let seconds = contactor.seconds(motion);
+    let (own, stick) = (contactor.size / seconds, model.contact.stick);
+    if approach <= STILL * own {
+        return Terms { stick, ..Terms::default() };
+    }
+    let lift = LIFT * (depth / seconds - approach);
+    Terms { stick, work: 0.0, parting: lift.min(f64::max(HIGHEST * own, approach)) }
 }
 
 #[inline]

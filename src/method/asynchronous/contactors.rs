@@ -2,6 +2,7 @@
 
 use super::impulses::Motion;
 use super::options::{ContactStep, Longest};
+use super::synchronised::When;
 use crate::contact::scene::Scene;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -31,6 +32,12 @@ pub struct Contactor {
 }
 
 impl Contactor {
+    /// Since it last looked [s]; a whole step if it never has.
+    pub fn seconds(&self, motion: &Motion) -> f64 {
+        let When { tick, clock, .. } = motion.when;
+        if self.seen.1 > 0 { clock.between(self.seen.1 - 1, tick) } else { clock.between(0, self.step) }
+    }
+
     /// Where it was when it last looked, being at `y` now. Who has never looked went straight on.
     pub fn seen_before(&self, y: &Vec3, motion: &Motion) -> Vec3 {
         let (at, tick) = self.seen;

@@ -166,35 +166,41 @@ impl Targets {
         normal_of(scene, node, |n| motion.at(n))
     }
 
-    /// The side of the target that a node with normal `normal` has gone in through on its way from `from` to `to`, and where
-    /// on it.
+    /// The side of the target that a node with normal `normal` has gone in through on its way `came` to `y` in `seconds`, and how
+    /// far beyond it the node is along that way as the side sees it [m].
     pub fn entered(
         &self,
         target: &Target,
-        from: &Vec3,
-        to: &Vec3,
+        y: &Vec3,
+        came: &Vec3,
+        seconds: f64,
         normal: &Vec3,
         motion: &Motion,
     ) -> Option<(u8, f64)> {
         let mut x = [Vec3::zeros(); 8];
         x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
         let x = &x[..target.nodes().len()];
-        let mut first: Option<(u8, f64)> = None;
+        let mut first: Option<(u8, f64, f64)> = None;
         for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
             let n = face_point(target.kind, x, middle(target.kind), side).2;
             if normal.dot(&n) >= AGAINST {
                 continue;
             }
-            let mut corners = [Vec3::zeros(); 4];
             let of_side = target.kind.sides()[side];
-            corners.iter_mut().zip(of_side).for_each(|(to, &k)| *to = x[k as usize]);
-            if let Some(at) = enters(from, to, &corners[..of_side.len()], &n)
+            let mut corners = [Vec3::zeros(); 4];
+            let mut moved = Vec3::zeros();
+            for (to, &k) in corners.iter_mut().zip(of_side) {
+                *to = x[k as usize];
+                moved += seconds / of_side.len() as f64 * motion.v[target.nodes[k as usize] as usize];
+            }
+            let way = came - moved;
+            if let Some(at) = enters(&(y - way), y, &corners[..of_side.len()], &n)
                 && first.is_none_or(|f| at < f.1)
             {
-                first = Some((side as u8, at));
+                first = Some((side as u8, at, (1.0 - at) * way.norm()));
             }
         }
-        first
+        first.map(|f| (f.0, f.2))
     }
 
     /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last

@@ -73,8 +73,8 @@ fn lists_of_candidates_miss_nobody() {
         for ring in 0..collisions.rings.len() {
             let mut hits = Vec::new();
             // nobody has come from anywhere
-            collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick));
-            let tasks = collisions.find_hits(ring, &mut hits, 0.0, &model, &motion);
+            collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick + 1));
+            let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
             let listed: Vec<(u32, u32)> =
                 hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
             let mut asked = Vec::new();

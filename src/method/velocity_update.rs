@@ -1,0 +1,647 @@
+//! Energy-momentum contact with an update of velocities (Love & Laursen 2003), and implicit Newmark with the same penalties.
+//!
+//! ```text
+//! 1  g of every point of contact at the start
+//! 2  (2/Δt) M (Δd/Δt − v) + f̄ − f_c = E        by Newton's method; rounds of augmentation if asked for
+//! 3  impulses k_l r_l of the points in contact, so that the step loses what friction takes and nothing else
+//! 4  v⁺ = 2Δd/Δt − v + M⁻¹ Σ k_l r_l
+//! ```
+//!
+//! The bulk is integrated by the midpoint rule with forces between two configurations, which conserve energy and momenta; contact acts at points
+//! of facets (`points.rs`) by operators of the middle of the step (`kinematics.rs`), which conserve momenta whatever tractions are;
+//! penalties (`traction.rs`) take energy, and the update (`update.rs`) gives it back. Supports, prescribed motion, loads and damping act
+//! in the middle of the step.
+//!
+//! **Books.** `contact` is zero: only kinetic and strain energy are conserved. `friction` is `Δt Σ w j t_a v^a` of the points that slip;
+//! `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
+//! at both ends times the way, and what the scheme creates or loses is the error.
+//!
+//! A step that does not converge from where velocities lead is tried from where it begins and from half way, then in two halves.
+
+mod books;
+mod equations;
+mod kinematics;
+mod options;
+mod points;
+mod potential;
+mod traction;
+mod update;
+
+use super::bipotential_implicit::external;
+use super::chunks::follow_supports;
+use super::impulses::Impulses;
+use super::step_control::{EARLY, StepControl};
+use super::{Method, Reached, StepError, StepRule, Watch};
+use crate::contact::scene::{FacetKind, Scene};
+use crate::element::Positions;
+use crate::math::Vec3;
+use crate::model::between::ForcesBetween;
+use crate::model::forces::Forces;
+use crate::model::inertia::Inertia;
+use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model, State};
+use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
+use books::kinetic;
+use equations::{Elements, Equations, Inside, Work};
+use points::{Missed, Points};
+use std::sync::atomic::{AtomicBool, Ordering};
+use traction::{Law, Multiplier, Scheme};
+
+pub use options::{Options, Quadrature, newmark};
+
+/// What may be left of the balance of forces, of their size.
+const BALANCED: f64 = 1e-10;
+/// Residuals that a new one may be as large as: points that open and close make it rise for a while.
+const MEMORY: usize = 6;
+/// Penalty over the stiffness of elements.
+const STIFF: f64 = 10.0;
+/// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
+const AHEAD: f64 = 2.0;
+const BEYOND: f64 = 16.0;
+/// Overlap and way of a step at which augmentation is done, of an edge.
+const TIGHT: f64 = 1e-9;
+
+/// Why a model cannot be carried by these methods.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotPossible {
+    #[error("elements of body `{0}` have no forces between two configurations, which conserve energy")]
+    NotBetween(String),
+    #[error("body `{0}` is a shell, whose surface has two sides; contact at points of facets knows one")]
+    Shell(String),
+}
+
+/// Steps in which something was not as it should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Counts {
+    /// Newton's method in the last step.
+    iterations: u64,
+    halved: u64,
+    bounded: u64,
+    stick: u64,
+    slip: u64,
+}
+
+/// Forces at the start of the step [N], for the books of `newmark-penalty`: of loads, supports, contact, and its part along surfaces.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    load: Vec<Vec3>,
+    support: Vec<Vec3>,
+    pressed: Vec<Vec3>,
+    rubbed: Vec<Vec3>,
+}
+
+pub struct VelocityUpdate {
+    options: Options,
+    name: &'static str,
+    control: StepControl,
+    scene: Scene,
+    inertia: Inertia,
+    impulses: Impulses,
+    work: Work,
+    newton: Newton,
+    /// Velocities at the end, obstacles behind.
+    velocity: Vec<Vec3>,
+    last: Last,
+    support: Vec<Vec3>,
+    finest: f64,
+    counts: Counts,
+    before: Option<Box<(Record, Ledger)>>,
+}
+
+impl VelocityUpdate {
+    /// For use inside the current rayon pool.
+    pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, NotPossible> {
+        let elements = Elements::Between(ForcesBetween::new(model).map_err(NotPossible::NotBetween)?);
+        Self::with(model, rule, options, Scheme::Middle, elements)
+    }
+
+    /// Implicit Newmark, β = ¼ and γ = ½, which conserves nothing in contact.
+    pub fn newmark(model: &Model, rule: StepRule, options: newmark::Options) -> Result<Self, NotPossible> {
+        Self::with(model, rule, options.shared(), Scheme::End, Elements::Now(Forces::new(model)))
+    }
+
+    fn with(
+        model: &Model,
+        rule: StepRule,
+        options: Options,
+        scheme: Scheme,
+        elements: Elements,
+    ) -> Result<Self, NotPossible> {
+        let scene = model.contact.scene(model, false);
+        let meets = |b: u32| (0..scene.bodies.len() as u32).any(|a| scene.may_meet(a, b));
+        let thin = (0..).zip(&scene.bodies).find(|(b, body)| body.attributes.two_sided() && meets(*b));
+        if let Some((_, body)) = thin {
+            return Err(NotPossible::Shell(body.name.clone()));
+        }
+        let points = Points::new(model, &scene, options.quadrature, options.pass);
+        let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid() && b.median_edge > 0.0);
+        let finest = soft.map(|b| b.median_edge).fold(f64::INFINITY, f64::min);
+        let nodes = points.nodes();
+        Ok(VelocityUpdate {
+            options,
+            name: if scheme == Scheme::Middle { "velocity-update" } else { "newmark-penalty" },
+            control: StepControl::new(rule),
+            inertia: Inertia::of_model(model),
+            impulses: Impulses::new(model.reference.len()),
+            work: Work::new(model, scheme, elements, points, Vec::new()),
+            newton: Newton::default(),
+            velocity: vec![Vec3::zeros(); nodes],
+            last: Last {
+                load: vec![Vec3::zeros(); model.reference.len()],
+                support: vec![Vec3::zeros(); model.restraints.held.len()],
+                pressed: vec![Vec3::zeros(); nodes],
+                rubbed: vec![Vec3::zeros(); nodes],
+            },
+            support: vec![Vec3::zeros(); model.restraints.held.len()],
+            finest,
+            counts: Counts::default(),
+            before: None,
+            scene,
+        })
+    }
+
+    /// The last iteration.
+    pub fn newton(&self) -> &Newton {
+        &self.newton
+    }
+
+    /// Iterations altogether, and steps that were halved.
+    pub fn effort(&self) -> (u64, u64) {
+        (self.newton.iterations, self.counts.halved)
+    }
+
+    /// Points that stuck and that slipped in the last step.
+    pub fn friction_counts(&self) -> [u64; 2] {
+        [self.counts.stick, self.counts.slip]
+    }
+
+    /// Penalties between all bodies, for steps of length `dt`.
+    fn settle_laws(&mut self, model: &Model, dt: f64) {
+        let stiffness: Vec<f64> = (0..model.bodies.len()).map(|b| stiffness(model, &self.scene, b)).collect();
+        let of = |b: usize| stiffness.get(b).copied().unwrap_or(f64::INFINITY);
+        let bodies = self.scene.bodies.len();
+        let law = |a: usize, b: usize| {
+            let own = STIFF * of(a).min(of(b));
+            let normal = self.options.normal_penalty.unwrap_or(if own.is_finite() { own } else { 0.0 });
+            let tangential = self.options.tangential_penalty.unwrap_or(normal * dt);
+            Law { normal, tangential, mu: model.contact.law(a as u32, b as u32).friction }
+        };
+        self.work.laws = (0..bodies).map(|a| (0..bodies).map(|b| law(a, b)).collect()).collect();
+    }
+
+    /// A whole step, unless it is stopped: then the state is that of its start.
+    fn whole_step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        let iterations = self.newton.iterations;
+        self.before = None;
+        let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
+            let done = self.attempt(model, state, leap, ledger, stop);
+            if done.is_err() {
+                state.x.copy_from_slice(&self.work.x);
+                state.v.copy_from_slice(&self.work.v);
+                self.counts.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
+            }
+            done
+        });
+        let before = self.before.take();
+        let trouble = match done {
+            Ok(()) => {
+                state.step += 1;
+                self.counts.iterations = self.newton.iterations - iterations;
+                ledger.close_step(dt);
+                return Ok(Reached::Until);
+            }
+            Err(trouble) => trouble,
+        };
+        // parts that were done are taken back: the last good state is that of a whole step
+        if let Some(before) = before {
+            let (record, old) = *before;
+            let restored = State::restore(model, &record);
+            if let (Ok(old_state), Ok(())) = (restored, self.restore(model, &record)) {
+                (*state, *ledger) = (old_state, old);
+            }
+        }
+        match trouble {
+            Trouble::Stopped => Ok(Reached::Stopped),
+            Trouble::Again(error) | Trouble::Error(error) => Err(error),
+        }
+    }
+
+    /// A part of a step.
+    fn attempt(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<(), Trouble<StepError>> {
+        let Leap { length: h, end: t1, .. } = leap;
+        self.work.x.copy_from_slice(&state.x);
+        self.work.v.copy_from_slice(&state.v);
+        let mut watch = Watch::start();
+        self.look(model, state, leap)?;
+        watch.add(&mut ledger.phases.search);
+        self.work.multipliers.fill(Multiplier::default());
+        let mut inside = self.converge(model, state, leap, ledger, stop)?;
+        for _ in 0..self.options.augmentation {
+            if !self.augment(h) {
+                break;
+            }
+            inside = self
+                .newton_from(model, state, leap, ledger, stop)
+                .map_err(|outcome| self.refused(model, state, leap, outcome))?;
+        }
+        let mut watch = Watch::start();
+        if leap.depth > 0 && self.before.is_none() {
+            self.keep_before(state, ledger);
+        }
+        self.finish(model, state, h, t1, ledger);
+        (ledger.strain, ledger.hourglass) = (inside.strain, inside.hourglass);
+        state.material.accept();
+        state.time = t1;
+        ledger.element_kicks += model.elements() as u64;
+        watch.add(&mut ledger.phases.response);
+        Ok(())
+    }
+
+    /// Where everybody is at both ends, who may meet, and who overlaps at the start.
+    fn look(&mut self, model: &Model, state: &State, leap: Leap) -> Result<(), Trouble<StepError>> {
+        let Leap { length: h, end: t1, .. } = leap;
+        let work = &mut self.work;
+        let soft = work.points.soft;
+        work.coupled = false;
+        for (place, time) in [(0, t1 - h), (2, t1)] {
+            work.places[place][..soft].copy_from_slice(&state.x);
+            work.points.place(model, time, &mut work.places[place]);
+        }
+        let mut ahead = work.places[2].clone();
+        let mut farthest = 0.0;
+        for (k, v) in state.v.iter().enumerate() {
+            ahead[k] += h * v;
+            farthest = f64::max(farthest, h * v.norm());
+        }
+        for (a, b) in work.places[0][soft..].iter().zip(&ahead[soft..]) {
+            farthest = f64::max(farthest, (b - a).norm());
+        }
+        let edge = if self.finest.is_finite() { self.finest } else { 0.0 };
+        let way = AHEAD * farthest + 0.1 * edge;
+        work.farthest = if work.points.list.is_empty() { f64::INFINITY } else { BEYOND * way };
+        match work.gather(&self.scene, &ahead, way) {
+            Ok(()) => {}
+            Err(Missed::Search(error)) => return Err(Trouble::Error(error.into())),
+            Err(Missed::TooFar(bodies, way, thickness)) => {
+                let [first, second] = bodies.map(|b| model.contact.name_of(model, b));
+                let error = StepError::TooFar { first, second, time: t1, dt: h, way, thickness };
+                return Err(Trouble::Again(error));
+            }
+        }
+        work.before.fill(None);
+        for (p, k) in work.meet_all(0) {
+            work.before[p as usize] = Some(k.overlap);
+        }
+        Ok(())
+    }
+
+    /// Newton's method from where velocities lead, else from the start, else from half way.
+    fn converge(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Inside, Trouble<StepError>> {
+        let mut last = None;
+        for share in [1.0, 0.0, 0.5] {
+            for (k, x) in state.x.iter_mut().enumerate() {
+                *x = self.work.x[k] + share * leap.length * self.work.v[k];
+            }
+            let restraints = &model.restraints;
+            for held in &restraints.held {
+                let k = held.node as usize;
+                let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
+                state.x[k] += way - held.free * way;
+            }
+            match self.newton_from(model, state, leap, ledger, stop) {
+                Ok(inside) => return Ok(inside),
+                Err(Outcome::Stopped) => return Err(Trouble::Stopped),
+                Err(outcome) => {
+                    let refused = self.refused(model, state, leap, outcome);
+                    last.get_or_insert(refused);
+                }
+            }
+        }
+        Err(last.unwrap_or(Trouble::Stopped))
+    }
+
+    fn newton_from(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Inside, Outcome> {
+        let limits = Limits {
+            iterations: self.options.iterations,
+            balanced: BALANCED,
+            still: f64::INFINITY,
+            keep: 0.0,
+            memory: MEMORY,
+        };
+        let mut equations = Equations {
+            model,
+            scene: &self.scene,
+            state,
+            work: &mut self.work,
+            h: leap.length,
+            t1: leap.end,
+            inside: Inside::default(),
+            missed: None,
+            seconds: [0.0; 3],
+        };
+        let outcome = self.newton.run(&mut equations, &limits, stop);
+        let (inside, seconds) = (equations.inside, equations.seconds);
+        ledger.phases.force += seconds[0];
+        ledger.phases.response += seconds[1];
+        ledger.phases.solve += seconds[2];
+        match outcome {
+            Outcome::Converged => Ok(inside),
+            other => Err(other),
+        }
+    }
+
+    fn refused(&self, model: &Model, state: &State, leap: Leap, outcome: Outcome) -> Trouble<StepError> {
+        match outcome {
+            Outcome::Stuck(stuck) => Trouble::Again(self.trouble(model, state, leap, stuck)),
+            _ => Trouble::Stopped,
+        }
+    }
+
+    /// What does not settle: the worst node, and the contact it takes part in.
+    fn trouble(&self, model: &Model, state: &State, leap: Leap, stuck: Stuck) -> StepError {
+        let Leap { length: dt, end: time, .. } = leap;
+        let residual = match stuck {
+            Stuck::Inverted => {
+                if let Some((block, element, det_f)) = Forces::find_failure(model, &state.x) {
+                    let body = model.body_of_block(block).name.clone();
+                    return StepError::Inverted { body, element, time, det_f };
+                }
+                self.newton.last
+            }
+            Stuck::Residual(residual) => residual,
+            Stuck::Factors(error) => return StepError::Factors { time, dt, error },
+        };
+        let left = |k: usize| self.work.unknowns.spread(k, &self.work.left).norm();
+        let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
+            let l = left(k);
+            if l > worst.1 { (k, l) } else { worst }
+        });
+        let at = model.bodies.partition_point(|b| b.nodes.end <= worst.0);
+        let body = &model.bodies[at.min(model.bodies.len() - 1)];
+        let points = &self.work.points;
+        let meets = self.work.contacts.iter().find(|c| {
+            let nodes = &c.middle.nodes[..c.middle.count];
+            nodes.contains(&(worst.0 as u32))
+        });
+        let contact = meets.map(|c| {
+            let name = |b: u32| model.contact.name_of(model, b);
+            let master = points.masters[c.middle.facet as usize].body;
+            [name(points.list[c.point as usize].body), name(master)]
+        });
+        StepError::NoConvergence {
+            time,
+            dt,
+            body: body.name.clone(),
+            node: worst.0.saturating_sub(body.nodes.start),
+            share: residual.force / residual.scale.max(f64::MIN_POSITIVE),
+            contact,
+        }
+    }
+
+    /// Takes the tractions as multipliers; false if contacts are tight already.
+    fn augment(&mut self, h: f64) -> bool {
+        let mut loose: f64 = 0.0;
+        self.work.multipliers.fill(Multiplier::default());
+        for contact in &self.work.contacts {
+            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
+            loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
+            // a multiplier that would push along the slip is none, and that is decided once a round
+            let shear = match contact.shear_power() < 0.0 {
+                true => Vec3::zeros(),
+                false => contact.shear_vector(),
+            };
+            self.work.multipliers[contact.point as usize] = Multiplier { normal: contact.pressure, shear };
+        }
+        loose > TIGHT * self.finest
+    }
+
+    /// Remembers the start of the step, before the first part of it is booked.
+    fn keep_before(&mut self, state: &State, ledger: &Ledger) {
+        let mut record = Record::default();
+        let start = State { x: self.work.x.clone(), v: self.work.v.clone(), ..state.clone() };
+        start.save(&mut record);
+        self.save(&mut record);
+        self.before = Some(Box::new((record, ledger.clone())));
+    }
+
+    /// Velocities at the end, and the books.
+    fn finish(&mut self, model: &Model, state: &mut State, h: f64, t1: f64, ledger: &mut Ledger) {
+        let soft = self.work.points.soft;
+        let work = &mut self.work;
+        for k in 0..soft {
+            let way = state.x[k] - work.x[k];
+            self.velocity[k] = 2.0 / h * way - work.v[k];
+        }
+        let end = std::mem::take(&mut work.places[2]);
+        work.points.velocities(model, t1, &end, &mut self.velocity);
+        work.places[2] = end;
+        self.book_motion(model, state, h, ledger);
+        self.lead(model, t1, ledger);
+        match self.work.scheme {
+            Scheme::Middle => self.book_middle(model, h, t1, ledger),
+            Scheme::End => self.book_end(model, state, h, ledger),
+        }
+        let work = &self.work;
+        ledger.contacts = work.contacts.len() as u64;
+        ledger.collision_kicks += ledger.contacts;
+        self.counts.stick = work.contacts.iter().filter(|c| c.law.mu > 0.0 && !c.slips).count() as u64;
+        self.counts.slip = work.contacts.iter().filter(|c| c.slips).count() as u64;
+        ledger.penetration = work.meet_all(2).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
+        state.v.copy_from_slice(&self.velocity[..soft]);
+        ledger.kinetic = kinetic(model, &state.v);
+    }
+}
+
+/// Stiffness of the surface of a body against being pushed in [Pa/m]: that of its surface nodes over their area.
+fn stiffness(model: &Model, scene: &Scene, body: usize) -> f64 {
+    let own = &model.bodies[body];
+    let at = &scene.bodies[body];
+    let slots = &scene.slots[at.slots.start as usize..at.slots.end as usize];
+    let positions = Positions { reference: &model.reference, current: &model.reference };
+    let (mut stiff, mut dense) = (0.0, Vec::new());
+    for block in &model.blocks[own.blocks.clone()] {
+        for p in 0..block.potentials() {
+            let stencil = block.stencil(p);
+            if !stencil.iter().any(|n| slots.binary_search(n).is_ok()) {
+                continue;
+            }
+            let width = 3 * stencil.len();
+            dense.resize(width * width, 0.0);
+            block.tangent(p, positions, &mut dense);
+            for (i, _) in stencil.iter().enumerate().filter(|(_, n)| slots.binary_search(n).is_ok()) {
+                stiff += (3 * i..3 * i + 3).map(|k| dense[k * width + k]).sum::<f64>();
+            }
+        }
+    }
+    let mut area = 0.0;
+    for facet in &scene.facets[at.facets.start as usize..at.facets.end as usize] {
+        let vector = facet.area_vector(&model.reference).norm();
+        area += match facet.kind {
+            FacetKind::Point => own.section,
+            FacetKind::Segment => vector * own.section,
+            _ => 0.5 * vector,
+        };
+    }
+    stiff / (own.kind.space() as f64 * area)
+}
+
+impl Method for VelocityUpdate {
+    fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        follow_supports(model, state);
+        let mut forces = Forces::new(model);
+        let totals = forces.evaluate(model, &state.x, &mut state.material, true);
+        self.control.start(state, &totals);
+        self.settle_laws(model, self.control.dt);
+        external(model, &state.x, state.time, &mut self.last.load);
+        for body in &model.bodies {
+            for k in body.nodes.clone() {
+                let push = self.last.load[k] - forces.at(k);
+                self.work.a[k] = push / model.mass[k] - body.damping * state.v[k];
+            }
+        }
+        for (i, held) in model.restraints.held.iter().enumerate() {
+            let k = held.node as usize;
+            let a = held.free * self.work.a[k];
+            self.last.support[i] = model.mass[k] * (a - self.work.a[k]);
+            self.work.a[k] = a;
+        }
+        (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
+        ledger.kinetic = kinetic(model, &state.v);
+        ledger.dt = self.control.dt;
+        ledger.open();
+        let work = &mut self.work;
+        work.places[0][..work.points.soft].copy_from_slice(&state.x);
+        work.points.place(model, state.time, &mut work.places[0]);
+        let still = work.places[0].clone();
+        if let Err(Missed::Search(error)) = work.gather(&self.scene, &still, 0.0) {
+            return Err(error.into());
+        }
+        ledger.penetration = work.meet_all(0).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
+        ledger.penetration_max = ledger.penetration;
+        Ok(())
+    }
+
+    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+        self.whole_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
+    }
+
+    /// A stop is heard in a step too.
+    fn advance(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        until: f64,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
+        while state.time < until - EARLY * self.control.dt {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Reached::Stopped);
+            }
+            if self.whole_step(model, state, ledger, stop)? == Reached::Stopped {
+                return Ok(Reached::Stopped);
+            }
+        }
+        Ok(Reached::Until)
+    }
+
+    fn next_step(&self) -> f64 {
+        self.control.dt
+    }
+
+    fn support_impulse(&self, held: usize) -> Vec3 {
+        self.support[held]
+    }
+
+    fn impulses(&self) -> Option<&Impulses> {
+        Some(&self.impulses)
+    }
+
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        Some([self.counts.iterations, self.counts.stick, self.counts.slip])
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        let Counts { halved, bounded, .. } = self.counts;
+        let mut doubts = Vec::new();
+        if halved > 0 {
+            doubts.push(format!(
+                "a step did not converge {halved} times and was done in two halves: a smaller `step.size` or penalty saves these"
+            ));
+        }
+        if bounded > 0 {
+            doubts.push(format!(
+                "in {bounded} steps contact pressed nodes from opposite sides, and could not give all energy back: see `correction`"
+            ));
+        }
+        doubts
+    }
+
+    fn save(&self, record: &mut Record) {
+        let name = self.name;
+        self.control.save(name, record);
+        self.impulses.save(name, record);
+        record.vectors(&format!("{name}.support"), &self.support);
+        let Counts { iterations, halved, bounded, stick, slip } = self.counts;
+        let all = [self.newton.iterations, iterations, halved, bounded, stick, slip];
+        record.counts(&format!("{name}.effort"), &all);
+        if self.work.scheme == Scheme::End {
+            record.vectors(&format!("{name}.acceleration"), &self.work.a);
+            let Last { load, support, pressed, rubbed } = &self.last;
+            record.vectors(&format!("{name}.last"), &[&load[..], support, pressed, rubbed].concat());
+        }
+    }
+
+    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
+        let name = self.name;
+        self.control.restore(name, record)?;
+        self.impulses.restore(name, record)?;
+        record.read_vectors(&format!("{name}.support"), &mut self.support)?;
+        let Counts { iterations, halved, bounded, stick, slip } = &mut self.counts;
+        [self.newton.iterations, *iterations, *halved, *bounded, *stick, *slip] =
+            record.read_counts(&format!("{name}.effort"))?;
+        if self.work.scheme == Scheme::End {
+            record.read_vectors(&format!("{name}.acceleration"), &mut self.work.a)?;
+            let Last { load, support, pressed, rubbed } = &mut self.last;
+            let parts = [load, support, pressed, rubbed];
+            let mut all = vec![Vec3::zeros(); parts.iter().map(|p| p.len()).sum()];
+            record.read_vectors(&format!("{name}.last"), &mut all)?;
+            let mut rest = &all[..];
+            for part in parts {
+                let (own, others) = rest.split_at(part.len());
+                part.copy_from_slice(own);
+                rest = others;
+            }
+        }
+        self.settle_laws(model, self.control.dt);
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! What loads, supports, damping and contact did in a step, and who is told.
+//!
+//! With `v⁺ = 2Δd/Δt − v` the gain of kinetic energy is `M (v⁺ − v)·Δd/Δt`: exactly the work of all forces of the step on the way of their nodes.
+//! What then changes velocities at the end, supports that lead and the update, does the mean velocity times its impulse.
+
+use super::update::Update;
+use super::{Scheme, VelocityUpdate};
+use crate::math::Vec3;
+use crate::model::{Ledger, Model, State};
+
+/// ½ Σ m v².
+pub(super) fn kinetic(model: &Model, v: &[Vec3]) -> f64 {
+    v.iter().zip(&model.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum()
+}
+
+impl VelocityUpdate {
+    /// Loads, damping and supports on the way. Forces at the end of the step count half, those of its start the other half.
+    pub(super) fn book_motion(&mut self, model: &Model, state: &State, h: f64, ledger: &mut Ledger) {
+        let (work, last) = (&self.work, &mut self.last);
+        let both = work.scheme == Scheme::End;
+        let mean = |now: Vec3, before: &mut Vec3| {
+            let before = std::mem::replace(before, now);
+            if both { 0.5 * (now + before) } else { now }
+        };
+        let mut held = model.restraints.held.iter().enumerate().peekable();
+        for body in &model.bodies {
+            for k in body.nodes.clone() {
+                let (m, way) = (model.mass[k], state.x[k] - work.x[k]);
+                let at = work.x[k] + 0.5 * way;
+                let drag = match work.scheme {
+                    Scheme::Middle => body.damping * m / h * way,
+                    Scheme::End => body.damping * m * self.velocity[k],
+                };
+                let load = mean(work.external[k], &mut last.load[k]);
+                let slowed = if both { body.damping * m / h * way } else { drag };
+                ledger.external += load.dot(&way);
+                ledger.damping += slowed.dot(&way);
+                let mut push = h * (load - slowed);
+                if let Some((i, support)) = held.next_if(|h| h.1.node as usize == k) {
+                    let gain = match work.scheme {
+                        Scheme::Middle => m * (self.velocity[k] - work.v[k]) / h,
+                        Scheme::End => m * (4.0 / (h * h) * (way - h * work.v[k]) - work.a[k]),
+                    };
+                    let lacks = gain + work.elements.at(k) + drag - work.external[k] - work.pushed[k];
+                    let given = mean(lacks - support.free * lacks, &mut last.support[i]);
+                    ledger.external += given.dot(&way);
+                    push += h * given;
+                    self.support[i] += h * given;
+                }
+                ledger.impulse += push;
+                ledger.moment += at.cross(&push);
+            }
+        }
+    }
+
+    /// Held directions end with the velocity of their supports.
+    pub(super) fn lead(&mut self, model: &Model, t1: f64, ledger: &mut Ledger) {
+        for (i, held) in model.restraints.held.iter().enumerate() {
+            let k = held.node as usize;
+            let (m, v) = (model.mass[k], self.velocity[k]);
+            let led = held.free * v + model.restraints.velocity(held, t1);
+            let given = m * (led - v);
+            ledger.external += 0.5 * given.dot(&(led + v));
+            ledger.impulse += given;
+            ledger.moment += self.work.places[2][k].cross(&given);
+            self.support[i] += given;
+            self.velocity[k] = led;
+        }
+    }
+
+    /// Contact in the middle of the step to `t1`, and the update of velocities.
+    pub(super) fn book_middle(&mut self, model: &Model, h: f64, t1: f64, ledger: &mut Ledger) {
+        let contacts = std::mem::take(&mut self.work.contacts);
+        let points = &self.work.points;
+        let soft = points.soft;
+        let update = match self.options.update {
+            true => Update::new(&contacts, &self.inertia, &self.velocity, h),
+            false => Update::default(),
+        };
+        let mut given: Vec<(u32, Vec3)> = Vec::new();
+        for (l, contact) in contacts.iter().enumerate() {
+            let bodies = [
+                points.list[contact.point as usize].body,
+                points.masters[contact.middle.facet as usize].body,
+            ];
+            let own = usize::from(points.list[contact.point as usize].slave.count);
+            let mut on_slave = Vec3::zeros();
+            let (start, middle, end) = (&self.work.places[0], &self.work.places[1], &self.work.places[2]);
+            let mut count = |k: u32, i: usize, j: Vec3, at: Vec3, way: Vec3| {
+                if i < own {
+                    on_slave += j;
+                }
+                if (k as usize) < soft {
+                    self.impulses.received[k as usize] += j;
+                } else {
+                    // what an obstacle receives it gives back
+                    ledger.impulse -= j;
+                    ledger.moment -= at.cross(&j);
+                    ledger.external -= j.dot(&way);
+                }
+            };
+            for (i, &k) in contact.middle.nodes[..contact.middle.count].iter().enumerate() {
+                let n = k as usize;
+                count(k, i, h * contact.force(i), middle[n], (end[n] - start[n]) / h);
+            }
+            if contact.slips {
+                ledger.friction += h * contact.weight * contact.shear_power();
+            }
+            if let Some(&size) = update.sizes.get(l) {
+                for (i, &k) in contact.end.nodes[..contact.end.count].iter().enumerate() {
+                    let j = size * update.shapes[l][i];
+                    count(k, i, j, end[k as usize], self.velocity[k as usize]);
+                    if (k as usize) < soft {
+                        given.push((k, j));
+                    }
+                }
+            } else {
+                // without the update penalties keep what they took: sticking too
+                let lost = if contact.slips { 0.0 } else { contact.shear_power() };
+                ledger.restitution += h * contact.weight * (contact.pressure * contact.closing + lost);
+            }
+            self.impulses.add(bodies, on_slave);
+        }
+        self.apply(model, t1, &given, ledger);
+        ledger.correction += update.correction;
+        self.counts.bounded += u64::from(update.bounded > 0);
+        self.work.contacts = contacts;
+    }
+
+    /// Impulses on nodes at the end of the step; supports answer what their directions receive.
+    fn apply(&mut self, model: &Model, t1: f64, given: &[(u32, Vec3)], ledger: &mut Ledger) {
+        let restraints = &model.restraints;
+        for &(k, j) in given {
+            let k = k as usize;
+            let answer = self.inertia.projectors[self.inertia.kind[k] as usize] * j;
+            let free = if self.inertia.fixed(k) { Vec3::zeros() } else { answer };
+            if let Ok(i) = restraints.held.binary_search_by_key(&(k as u32), |h| h.node) {
+                let reaction = free - j;
+                ledger.external += reaction.dot(&restraints.velocity(&restraints.held[i], t1));
+                ledger.impulse += reaction;
+                ledger.moment += self.work.places[2][k].cross(&reaction);
+                self.support[i] += reaction;
+            }
+            self.velocity[k] += self.inertia.inverse[k] * free;
+        }
+    }
+
+    /// Springs at the end of the step; forces of contact as the mean of both ends.
+    pub(super) fn book_end(&mut self, model: &Model, state: &State, h: f64, ledger: &mut Ledger) {
+        let contacts = std::mem::take(&mut self.work.contacts);
+        let points = &self.work.points;
+        let soft = points.soft;
+        let [mut pressed, mut rubbed] = [(); 2].map(|()| vec![Vec3::zeros(); points.nodes()]);
+        ledger.contact = 0.0;
+        for contact in &contacts {
+            let (overlap, law) = (contact.end.overlap, contact.law);
+            ledger.contact += 0.5 * contact.weight * law.normal * overlap * overlap;
+            let point = &points.list[contact.point as usize];
+            let mut on_slave = Vec3::zeros();
+            for (i, &k) in contact.middle.nodes[..contact.middle.count].iter().enumerate() {
+                let (n, f) = (k as usize, contact.force(i));
+                pressed[n] += f;
+                rubbed[n] += contact.shear_force(i);
+                if i < usize::from(point.slave.count) {
+                    on_slave += h * f;
+                }
+                if n < soft {
+                    self.impulses.received[n] += h * f;
+                }
+            }
+            self.impulses.add([point.body, points.masters[contact.end.facet as usize].body], on_slave);
+        }
+        let (start, end) = (&self.work.places[0], &self.work.places[2]);
+        for k in 0..points.nodes() {
+            let (way, at) = (end[k] - start[k], 0.5 * (end[k] + start[k]));
+            ledger.friction -= 0.5 * (rubbed[k] + self.last.rubbed[k]).dot(&way);
+            if k >= soft {
+                // what an obstacle receives it gives back
+                let j = 0.5 * h * (pressed[k] + self.last.pressed[k]);
+                ledger.impulse -= j;
+                ledger.moment -= at.cross(&j);
+                ledger.external -= j.dot(&way) / h;
+            }
+        }
+        (self.last.pressed, self.last.rubbed) = (pressed, rubbed);
+        for k in 0..soft {
+            let way = state.x[k] - self.work.x[k];
+            self.work.a[k] = 4.0 / (h * h) * (way - h * self.work.v[k]) - self.work.a[k];
+        }
+        for held in &model.restraints.held {
+            let a = &mut self.work.a[held.node as usize];
+            *a = held.free * *a;
+        }
+        self.work.contacts = contacts;
+    }
+}

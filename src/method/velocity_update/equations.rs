@@ -1,0 +1,354 @@
+//! The equations of one step, for Newton's method.
+//!
+//! ```text
+//! velocity-update   (2/Δt) M (Δd/Δt − v) + c M Δd/Δt + f̄(d, d⁺) − f_c − E(½)  = 0       f̄ between both configurations
+//! newmark-penalty   M a⁺ + c M v⁺ + f(d⁺) − f_c − E(1) = 0       a⁺ = 4(Δd − Δt v)/Δt² − a,   v⁺ = 2Δd/Δt − v
+//! ```
+//!
+//! Loads act where forces do, in the middle of the step or at its end; how they follow the motion is left out of the matrix.
+
+use super::kinematics::Kinematics;
+use super::points::{Missed, Points};
+use super::traction::{Contact, Law, Multiplier, Scheme, Step};
+use crate::contact::scene::Scene;
+use crate::contact::three_stage::ThreeStage;
+use crate::element::Between;
+use crate::math::Vec3;
+use crate::method::bipotential_implicit::external;
+use crate::model::between::ForcesBetween;
+use crate::model::forces::Forces;
+use crate::model::{Model, State};
+use crate::solve::assembly::{System, Unknowns};
+use crate::solve::newton::{Increment, Problem, Residual};
+use crate::solve::sparse::FactorError;
+use rayon::prelude::*;
+
+/// Round-off of a force, of the stiffness times the coordinates: a row of the matrix adds up to a few times its diagonal.
+const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
+/// Points that one task looks at.
+const CHUNK: usize = 64;
+
+/// Forces of the elements as the scheme has them.
+pub enum Elements {
+    Between(ForcesBetween),
+    Now(Forces),
+}
+
+/// What elements did last: energy at the end and smallest det F.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inside {
+    pub strain: f64,
+    pub hourglass: f64,
+    pub det_f: f64,
+}
+
+impl Elements {
+    fn evaluate(&mut self, model: &Model, x: &[Vec3], state: &mut State) -> Inside {
+        match self {
+            Elements::Between(forces) => {
+                let pass = forces.evaluate(model, x, &state.x);
+                Inside { strain: pass.energy, hourglass: 0.0, det_f: pass.det_f }
+            }
+            Elements::Now(forces) => {
+                let totals = forces.evaluate(model, &state.x, &mut state.material, false);
+                Inside { strain: totals.strain, hourglass: totals.hourglass, det_f: totals.det_f }
+            }
+        }
+    }
+
+    #[inline]
+    pub fn at(&self, k: usize) -> Vec3 {
+        match self {
+            Elements::Between(forces) => forces.at(k),
+            Elements::Now(forces) => forces.at(k),
+        }
+    }
+}
+
+/// What the equations keep from step to step.
+pub struct Work {
+    pub scheme: Scheme,
+    pub elements: Elements,
+    pub unknowns: Unknowns,
+    pub system: System,
+    pub points: Points,
+    pub search: ThreeStage,
+    /// Springs and friction, by slave and master body.
+    pub laws: Vec<Vec<Law>>,
+    /// Start of the step: positions and velocities of the model, accelerations for the scheme that has them.
+    pub x: Vec<Vec3>,
+    pub v: Vec<Vec3>,
+    pub a: Vec<Vec3>,
+    /// All positions, obstacles too: at the start, where forces act, and at the end.
+    pub places: [Vec<Vec3>; 3],
+    /// Overlap of each point at the start; none where it is clear.
+    pub before: Vec<Option<f64>>,
+    pub multipliers: Vec<Multiplier>,
+    /// Points near anything.
+    near: Vec<u32>,
+    pub contacts: Vec<Contact>,
+    /// Forces of contact and of loads on nodes [N].
+    pub pushed: Vec<Vec3>,
+    pub external: Vec<Vec3>,
+    pub left: Vec<f64>,
+    increment: Vec<f64>,
+    floor: f64,
+    /// How far nodes may go from the start before candidates are looked for again, and at all [m].
+    pub way: f64,
+    pub farthest: f64,
+    /// The matrix knows the couplings of this step.
+    pub coupled: bool,
+}
+
+/// A step of length `h` to `t1`, as far as it has come.
+pub struct Equations<'a> {
+    pub model: &'a Model,
+    pub scene: &'a Scene,
+    pub state: &'a mut State,
+    pub work: &'a mut Work,
+    pub h: f64,
+    pub t1: f64,
+    pub inside: Inside,
+    /// Why candidates could not be had, if that is so.
+    pub missed: Option<Missed>,
+    /// Wall time of forces, contacts and factors [s].
+    pub seconds: [f64; 3],
+}
+
+impl Work {
+    /// Looks for candidates for as long as nodes stay within `way` of the start.
+    pub fn gather(&mut self, scene: &Scene, ahead: &[Vec3], way: f64) -> Result<(), Missed> {
+        self.way = way;
+        let Work { points, search, places, near, .. } = self;
+        if points.list.is_empty() {
+            return Ok(());
+        }
+        points.gather(scene, search, &places[0], ahead, way)?;
+        near.clear();
+        near.extend(points.near());
+        Ok(())
+    }
+
+    /// What each point meets in one of the places.
+    pub fn meet_all(&self, place: usize) -> Vec<(u32, Kinematics)> {
+        let (points, x) = (&self.points, &self.places[place]);
+        let one = |&p: &u32| points.meet(&points.list[p as usize], x).map(|k| (p, k));
+        self.near.par_iter().with_min_len(CHUNK).filter_map(one).collect()
+    }
+
+    /// Finds the points that carry a force at the present places.
+    fn touch(&mut self, h: f64) {
+        let Work { points, places, before, multipliers, near, contacts, laws, scheme, .. } = self;
+        let [start, middle, end] = &*places;
+        let one = |&p: &u32| {
+            let point = &points.list[p as usize];
+            let at_end = points.meet(point, end).filter(|k| k.overlap >= 0.0)?;
+            let at = match scheme {
+                Scheme::Middle => points.meet(point, middle)?,
+                Scheme::End => at_end,
+            };
+            let way = at.gather(|n| end[n] - start[n]);
+            let law = laws[point.body as usize][points.masters[at.facet as usize].body as usize];
+            let step = Step { scheme: *scheme, dt: h, before: before[p as usize] };
+            Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])
+        };
+        contacts.clear();
+        contacts.par_extend(near.par_iter().with_min_len(CHUNK).filter_map(one));
+    }
+}
+
+impl Equations<'_> {
+    /// Obstacles and nodes to where they are at this iterate; candidates anew where nodes have left those they have. False where an iterate is
+    /// beyond all bounds.
+    fn place(&mut self) -> bool {
+        let Work { places: [start, middle, end], scheme, points, way, .. } = &mut *self.work;
+        let (soft, mut farthest) = (points.soft, 0.0);
+        end[..soft].copy_from_slice(&self.state.x);
+        for k in 0..soft {
+            farthest = f64::max(farthest, (end[k] - start[k]).norm_squared());
+        }
+        let share = scheme.share();
+        for ((m, a), b) in middle.iter_mut().zip(&*start).zip(&*end) {
+            *m = a + share * (b - a);
+        }
+        let farthest = farthest.sqrt();
+        if farthest > *way && farthest <= self.work.farthest {
+            let ahead = std::mem::take(&mut self.work.places[0]);
+            self.work.places[0] = ahead.clone();
+            // how far the bodies may come together was judged when the step began
+            if let Err(missed @ Missed::Search(_)) = self.work.gather(self.scene, &ahead, 2.0 * farthest) {
+                self.missed = Some(missed);
+            }
+        }
+        farthest <= self.work.farthest
+    }
+
+    /// Factor of the mass in the matrix, and of damping.
+    fn inertia(&self, damping: f64) -> f64 {
+        match self.work.scheme {
+            Scheme::Middle => (2.0 / self.h + damping) / self.h,
+            Scheme::End => (4.0 / self.h + 2.0 * damping) / self.h,
+        }
+    }
+
+    /// Force of inertia and damping on a node over its mass [m/s²].
+    #[inline]
+    fn inert(&self, k: usize, damping: f64) -> [Vec3; 2] {
+        let (h, work) = (self.h, &*self.work);
+        let (way, v) = (self.state.x[k] - work.x[k], work.v[k]);
+        match work.scheme {
+            Scheme::Middle => [2.0 / h * (way / h - v), damping / h * way],
+            Scheme::End => [4.0 / (h * h) * (way - h * v) - work.a[k], damping * (2.0 / h * way - v)],
+        }
+    }
+
+    fn factor(&mut self) -> Result<(), FactorError> {
+        let model = self.model;
+        let inertia: Vec<f64> = model.bodies.iter().map(|b| self.inertia(b.damping)).collect();
+        let Work { system, unknowns, contacts, scheme, x, points, coupled, floor, .. } = &mut *self.work;
+        let soft = points.soft as u32;
+        let stencils: Vec<Vec<u32>> = contacts
+            .iter()
+            .map(|c| {
+                let both = [&c.middle, &c.end].into_iter().flat_map(|k| &k.nodes[..k.count]);
+                both.copied().filter(|&n| n < soft).collect()
+            })
+            .collect();
+        system.couple(model, unknowns, stencils.iter().map(|s| &s[..]), !std::mem::replace(coupled, true));
+        system.clear();
+        match scheme {
+            Scheme::Middle => {
+                let between = Between { reference: &model.reference, start: x, end: &self.state.x };
+                system.add_tangent_between(model, unknowns, between, 1.0);
+            }
+            Scheme::End => system.add_tangent(model, unknowns, &self.state.x, 1.0),
+        }
+        system.add_mass(model, unknowns, |b| inertia[b]);
+        for contact in contacts.iter() {
+            contact.tangent(*scheme, |row, column, block| {
+                if row < soft && column < soft {
+                    system.add_block(unknowns, row, column, &-block);
+                }
+            });
+        }
+        let reach = self.state.x.iter().fold(0.0, |m: f64, x| m.max(x.amax()));
+        *floor = ROUND_OFF * system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>().sqrt();
+        system.factor(model, unknowns)
+    }
+}
+
+impl Problem for Equations<'_> {
+    fn residual(&mut self) -> Option<Residual> {
+        let watch = std::time::Instant::now();
+        let (model, h) = (self.model, self.h);
+        self.inside = self.work.elements.evaluate(model, &self.work.x, self.state);
+        self.seconds[0] += watch.elapsed().as_secs_f64();
+        if !(self.inside.strain.is_finite() && self.inside.det_f > 0.0) {
+            return None;
+        }
+        let watch = std::time::Instant::now();
+        if !self.place() {
+            return None;
+        }
+        self.work.touch(h);
+        let share = self.work.scheme.share();
+        let time = self.t1 - (1.0 - share) * h;
+        let work = &mut *self.work;
+        external(model, &work.places[1][..work.points.soft], time, &mut work.external);
+        work.pushed.fill(Vec3::zeros());
+        let mut pressed = 0.0;
+        for contact in &work.contacts {
+            for (i, &k) in contact.middle.nodes[..contact.middle.count].iter().enumerate() {
+                let f = contact.force(i);
+                pressed += f.norm_squared();
+                if (k as usize) < work.points.soft {
+                    work.pushed[k as usize] += f;
+                }
+            }
+        }
+        let mut left = std::mem::take(&mut self.work.left);
+        left.clear();
+        left.resize(self.work.unknowns.count, 0.0);
+        let (mut inside, mut outside, mut moving) = (0.0, 0.0, 0.0);
+        for body in &model.bodies {
+            for k in body.nodes.clone() {
+                let (m, f) = (model.mass[k], self.work.elements.at(k));
+                let [inert, drag] = self.inert(k, body.damping);
+                let load = self.work.external[k];
+                inside += f.norm_squared();
+                outside += load.norm_squared();
+                moving += (2.0 * m / h * self.work.v[k]).norm_squared();
+                let r = load + self.work.pushed[k] - f - m * (inert + drag);
+                self.work.unknowns.gather(k, &r, &mut left);
+            }
+        }
+        let force = left.iter().map(|x| x * x).sum::<f64>().sqrt();
+        self.work.left = left;
+        self.seconds[1] += watch.elapsed().as_secs_f64();
+        let scale = inside.sqrt() + outside.sqrt() + moving.sqrt() + pressed.sqrt();
+        Some(Residual { force, scale, floor: self.work.floor })
+    }
+
+    fn increment(&mut self, _: bool) -> Result<Increment, FactorError> {
+        let watch = std::time::Instant::now();
+        self.factor()?;
+        let work = &mut *self.work;
+        work.increment.clear();
+        work.increment.extend_from_slice(&work.left);
+        work.system.solve(&mut work.increment)?;
+        self.seconds[2] += watch.elapsed().as_secs_f64();
+        Ok(Increment {
+            size: work.increment.iter().fold(0.0, |m: f64, d| m.max(d.abs())),
+            energy: work.increment.iter().zip(&work.left).map(|(d, f)| d * f).sum(),
+            force: work.left.iter().map(|x| x * x).sum::<f64>().sqrt(),
+        })
+    }
+
+    fn shift(&mut self, share: f64) {
+        for (k, x) in self.state.x.iter_mut().enumerate() {
+            *x += share * self.work.unknowns.spread(k, &self.work.increment);
+        }
+    }
+}
+
+impl Work {
+    pub fn new(
+        model: &Model,
+        scheme: Scheme,
+        elements: Elements,
+        points: Points,
+        laws: Vec<Vec<Law>>,
+    ) -> Work {
+        let unknowns = Unknowns::new(model);
+        let system =
+            System::new(model, &unknowns, 0..model.bodies.len(), crate::solve::sparse::Shape::Unsymmetric);
+        let zero = || vec![Vec3::zeros(); model.reference.len()];
+        let places = std::array::from_fn(|_| vec![Vec3::zeros(); points.nodes()]);
+        let count = points.list.len();
+        Work {
+            scheme,
+            elements,
+            unknowns,
+            system,
+            search: ThreeStage::new(),
+            laws,
+            x: zero(),
+            v: zero(),
+            a: zero(),
+            places,
+            before: vec![None; count],
+            multipliers: vec![Multiplier::default(); count],
+            near: Vec::new(),
+            contacts: Vec::new(),
+            pushed: zero(),
+            external: zero(),
+            left: Vec::new(),
+            increment: Vec::new(),
+            floor: 0.0,
+            way: 0.0,
+            farthest: f64::INFINITY,
+            coupled: false,
+            points,
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Points of slave surfaces, and the facets they may meet.
+//!
+//! A point stands on a facet for good; what it meets is chosen anew in every configuration: of the candidates the one that is nearest as far
+//! as it reaches, then projected on without its bounds ([`Kinematics`]). Candidates are all facets that could come within reach of the facet of a
+//! point in a step, which the search of the other methods finds; whatever more it finds is too far to count, so the choice depends on positions
+//! alone.
+//!
+//! A plane is a triangle, or in plane problems a segment, without end, whose corners move with it; they are nodes behind those of the scene.
+
+use super::kinematics::{Kinematics, Master, Slave, shape};
+use super::options::Quadrature;
+use crate::contact::entry;
+use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, passes};
+use crate::contact::three_stage::ThreeStage;
+use crate::math::Vec3;
+use crate::model::Model;
+use std::ops::Range;
+
+/// 1/√3.
+const G: f64 = 0.577_350_269_189_625_8;
+/// Facets whose normals differ by less do not face each other: cosine, for two bodies and for a body with itself.
+const FACING: [f64; 2] = [0.5, 0.0];
+
+/// A point of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    pub slave: Slave,
+    pub facet: u32,
+    pub body: u32,
+    /// w j, in the reference configuration [m²].
+    pub weight: f64,
+}
+
+pub struct Points {
+    pub masters: Vec<Master>,
+    pub list: Vec<Point>,
+    /// Points of each facet of the scene.
+    of_facet: Vec<Range<u32>>,
+    /// `looks[a][b]`: points of body a are held against facets of body b.
+    looks: Vec<Vec<bool>>,
+    /// How deep an overlap may be [m], by body.
+    pub depth: Vec<f64>,
+    /// Candidates of each facet: `found[starts[f]..starts[f + 1]]`.
+    starts: Vec<u32>,
+    found: Vec<u32>,
+    pairs: Vec<[u32; 2]>,
+    /// Corners of planes as drawn, and the obstacle each belongs to.
+    corners: Vec<(usize, Vec3)>,
+    drawn: Vec<Vec3>,
+    /// Nodes of the model, and of the scene.
+    pub soft: usize,
+    pub(super) scene_nodes: usize,
+    /// Positions of the scene alone, for the search.
+    place: Vec<Vec3>,
+}
+
+/// Why candidates could not be had.
+pub enum Missed {
+    Search(SearchError),
+    /// Bodies, way and depth [m]: two facets would pass each other in one step.
+    TooFar([u32; 2], f64, f64),
+}
+
+impl Points {
+    pub fn new(model: &Model, scene: &Scene, quadrature: Quadrature, pass: Pass) -> Points {
+        let drawn = model.contact.obstacle_nodes();
+        let (soft, scene_nodes) = (model.reference.len(), model.reference.len() + drawn.len());
+        let mut reference = model.reference.clone();
+        reference.extend(&drawn);
+        let mut masters: Vec<Master> = scene
+            .facets
+            .iter()
+            .map(|f| Master { nodes: f.nodes, kind: f.kind, bounded: true, body: f.body })
+            .collect();
+        let corners = planes(model, scene, &mut masters, &reference);
+        let bodies = scene.bodies.len();
+        let looks = (0..bodies as u32)
+            .map(|a| (0..bodies as u32).map(|b| looks(model, scene, a, b, pass)).collect())
+            .collect::<Vec<Vec<bool>>>();
+        let mut points = Points {
+            masters,
+            list: Vec::new(),
+            of_facet: Vec::new(),
+            depth: depths(scene, &reference),
+            looks,
+            starts: Vec::new(),
+            found: Vec::new(),
+            pairs: Vec::new(),
+            corners,
+            drawn,
+            soft,
+            scene_nodes,
+            place: reference.clone(),
+        };
+        points.put(model, scene, &reference, quadrature);
+        points
+    }
+
+    /// Puts points on every facet of every slave.
+    fn put(&mut self, model: &Model, scene: &Scene, reference: &[Vec3], quadrature: Quadrature) {
+        let usual = model.bodies.first().map_or(1.0, |b| b.section);
+        for (f, facet) in scene.facets.iter().enumerate() {
+            let first = self.list.len() as u32;
+            let body = facet.body as usize;
+            if facet.kind != FacetKind::Plane && self.looks[body].iter().any(|l| *l) {
+                let flat = matches!(facet.kind, FacetKind::Point | FacetKind::Segment);
+                let section = model.bodies.get(body).map_or(usual, |b| b.section);
+                for (at, weight) in rule(facet.kind, quadrature) {
+                    let (weights, slopes, _) = shape(facet.kind, at);
+                    let sum = |w: &[f64; 4]| {
+                        facet.corners().iter().zip(w).map(|(&k, w)| *w * reference[k as usize]).sum::<Vec3>()
+                    };
+                    let stretch = match facet.kind {
+                        FacetKind::Plane | FacetKind::Point => 1.0,
+                        FacetKind::Segment => sum(&slopes[0]).norm(),
+                        _ => sum(&slopes[0]).cross(&sum(&slopes[1])).norm(),
+                    };
+                    let slave = Slave { nodes: facet.nodes, weights, count: facet.corners().len() as u8 };
+                    let weight = weight * stretch * if flat { section } else { 1.0 };
+                    self.list.push(Point { slave, facet: f as u32, body: facet.body, weight });
+                }
+            }
+            self.of_facet.push(first..self.list.len() as u32);
+        }
+    }
+
+    /// Nodes of all positions: the model's, the obstacles', and corners of planes.
+    pub fn nodes(&self) -> usize {
+        self.scene_nodes + self.corners.len()
+    }
+
+    /// Brings obstacles and corners of planes to where they are at `time`.
+    pub fn place(&self, model: &Model, time: f64, x: &mut [Vec3]) {
+        let (scene, corners) = x.split_at_mut(self.scene_nodes);
+        model.contact.place(time, &self.drawn, &mut scene[self.soft..]);
+        for (to, (obstacle, corner)) in corners.iter_mut().zip(&self.corners) {
+            *to = model.contact.obstacles[*obstacle].pose(time).place(corner);
+        }
+    }
+
+    /// Velocities of obstacles and corners of planes at `time`, where they are then.
+    pub fn velocities(&self, model: &Model, time: f64, x: &[Vec3], v: &mut [Vec3]) {
+        let mut from = self.soft;
+        for obstacle in &model.contact.obstacles {
+            let pose = obstacle.pose(time);
+            for k in from..from + obstacle.count() {
+                v[k] = pose.velocity_at(&x[k]);
+            }
+            from += obstacle.count();
+        }
+        for (k, (obstacle, _)) in (self.scene_nodes..).zip(&self.corners) {
+            v[k] = model.contact.obstacles[*obstacle].pose(time).velocity_at(&x[k]);
+        }
+    }
+
+    /// How deep two bodies may overlap [m].
+    #[inline]
+    pub fn limit(&self, a: u32, b: u32) -> f64 {
+        self.depth[a as usize].min(self.depth[b as usize])
+    }
+
+    /// Finds what may meet while no node is farther than `way` from where it is in `x`. `ahead` is where nodes would go.
+    pub fn gather(
+        &mut self,
+        scene: &Scene,
+        search: &mut ThreeStage,
+        x: &[Vec3],
+        ahead: &[Vec3],
+        way: f64,
+    ) -> Result<(), Missed> {
+        let deepest = self.depth.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
+        let query = Query {
+            reach: deepest + 2.0 * way,
+            vertex_face: false,
+            edge_edge: false,
+            face_face: true,
+            pass: Pass::Double,
+            max_penetration: None,
+        };
+        self.place.copy_from_slice(&x[..self.scene_nodes]);
+        search.gather(scene, Positions::now(&self.place), &query).map_err(Missed::Search)?;
+        let normal = |f: u32| scene.facets[f as usize].area_vector(x).try_normalize(0.0);
+        self.pairs.clear();
+        let candidates = search.candidates();
+        for group in &candidates.groups {
+            for &[f, g] in group.face_face.of(&candidates.face_face) {
+                let [a, b] = [f, g].map(|f| scene.facets[f as usize].body as usize);
+                let (Some(n), Some(m)) = (normal(f), normal(g)) else { continue };
+                if n.dot(&m) >= FACING[usize::from(a == b)] {
+                    continue;
+                }
+                if self.looks[a][b] {
+                    self.pairs.push([f, g]);
+                }
+                if self.looks[b][a] {
+                    self.pairs.push([g, f]);
+                }
+            }
+        }
+        for (b, body) in scene.bodies.iter().enumerate().filter(|(_, b)| b.plane) {
+            let plane = body.facets.start;
+            let Some(n) = normal(plane) else { continue };
+            let foot = x[scene.facets[plane as usize].nodes[0] as usize];
+            for (a, slave) in scene.bodies.iter().enumerate().filter(|(a, _)| self.looks[*a][b]) {
+                let reach = self.limit(a as u32, b as u32) + 2.0 * way;
+                for f in slave.facets.clone() {
+                    let corners = scene.facets[f as usize].corners();
+                    let near = corners.iter().any(|&k| n.dot(&(x[k as usize] - foot)) < reach);
+                    if near && normal(f).is_some_and(|m| m.dot(&n) < FACING[0]) {
+                        self.pairs.push([f, plane]);
+                    }
+                }
+            }
+        }
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
+        self.sort_pairs(scene.facets.len());
+        self.passes_by(x, ahead)
+    }
+
+    fn sort_pairs(&mut self, facets: usize) {
+        self.starts.clear();
+        self.starts.resize(facets + 1, 0);
+        self.found.clear();
+        for &[f, g] in &self.pairs {
+            self.starts[f as usize + 1] += 1;
+            self.found.push(g);
+        }
+        for f in 0..facets {
+            self.starts[f + 1] += self.starts[f];
+        }
+    }
+
+    /// Two facets that would come so far together on the way that neither would be found inside the other.
+    fn passes_by(&self, x: &[Vec3], ahead: &[Vec3]) -> Result<(), Missed> {
+        let middle = |nodes: &[u32]| {
+            nodes.iter().map(|&k| ahead[k as usize] - x[k as usize]).sum::<Vec3>() / nodes.len() as f64
+        };
+        for &[f, g] in &self.pairs {
+            let [s, m] = [f, g].map(|f| &self.masters[f as usize]);
+            let limit = self.limit(s.body, m.body);
+            let corners = |m: &Master| m.kind.corners().max(1);
+            let together = middle(&s.nodes[..corners(s)]) - middle(&m.nodes[..corners(m)]);
+            if together.norm_squared() > limit * limit {
+                let reach = |m: &Master| m.nodes.map(|k| x[k as usize]);
+                let (p, q) = (reach(s), reach(m));
+                let near = p.iter().any(|p| q.iter().any(|q| (p - q).norm() < 2.0 * together.norm()));
+                if near || !m.bounded {
+                    return Err(Missed::TooFar([s.body, m.body], together.norm(), 2.0 * limit));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The facet that a point meets in a configuration, with its operators; none where it is clear of everything.
+    pub fn meet(&self, point: &Point, x: &[Vec3]) -> Option<Kinematics> {
+        let f = point.facet as usize;
+        let candidates = &self.found[self.starts[f] as usize..self.starts[f + 1] as usize];
+        if candidates.is_empty() {
+            return None;
+        }
+        let y = point.slave.at(x);
+        let mut best = (f64::INFINITY, 0, [0.0; 2]);
+        for &g in candidates {
+            let (distance, at) = self.masters[g as usize].nearest(&y, x);
+            if distance < best.0 {
+                best = (distance, g, at);
+            }
+        }
+        let (distance, facet, start) = best;
+        let master = self.masters.get(facet as usize)?;
+        let limit = self.limit(point.body, master.body);
+        if master.bounded && distance > limit {
+            return None;
+        }
+        Kinematics::new(&point.slave, master, facet, start, x).filter(|k| k.overlap <= limit)
+    }
+
+    /// Points that have candidates at all.
+    pub fn near(&self) -> impl Iterator<Item = u32> + '_ {
+        let some = |f: &usize| self.starts.get(f + 1).is_some_and(|end| *end > self.starts[*f]);
+        (0..self.of_facet.len()).filter(some).flat_map(|f| self.of_facet[f].clone())
+    }
+}
+
+/// Do points of body `a` look at facets of body `b`?
+fn looks(model: &Model, scene: &Scene, a: u32, b: u32, pass: Pass) -> bool {
+    if !scene.may_meet(a, b) || scene.bodies[a as usize].plane {
+        return false;
+    }
+    if a == b {
+        return true;
+    }
+    match model.contact.slave(a, b) {
+        Some(slave) => slave == a,
+        None => passes(scene, a.min(b), a.max(b), pass)[usize::from(a > b)],
+    }
+}
+
+/// Half of how thick each body is, an edge at most [m]; without bound for planes and open surfaces that are rigid.
+fn depths(scene: &Scene, reference: &[Vec3]) -> Vec<f64> {
+    let coarsest = scene.bodies.iter().map(|b| b.median_edge).filter(|e| e.is_finite()).fold(0.0, f64::max);
+    let thick = entry::thickness(scene, reference, 2.0 * coarsest);
+    let one = |(body, thick): (&crate::contact::scene::Body, f64)| {
+        if body.plane || body.attributes.rigid() && thick == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        // a bar is as thick as it is long: its elements count
+        0.5 * thick.min(2.0 * body.median_edge)
+    };
+    scene.bodies.iter().zip(thick).map(one).collect()
+}
+
+/// Triangles or segments in the place of planes; returns their corners.
+fn planes(model: &Model, scene: &Scene, masters: &mut [Master], reference: &[Vec3]) -> Vec<(usize, Vec3)> {
+    let flat = model.bodies.iter().all(|b| b.kind.space() < 3);
+    let (low, high) = model
+        .reference
+        .iter()
+        .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
+            (b.0.inf(x), b.1.sup(x))
+        });
+    let size = (high - low).norm();
+    let mut corners = Vec::new();
+    for (b, body) in scene.bodies.iter().enumerate().filter(|(_, b)| b.plane) {
+        let f = body.facets.start as usize;
+        let foot = reference[scene.facets[f].nodes[0] as usize];
+        let n = scene.facets[f].area_vector(reference).normalize();
+        let first = (reference.len() + corners.len()) as u32;
+        let obstacle = b - model.bodies.len();
+        let along = if flat {
+            vec![Vec3::zeros(), Vec3::new(-n.y, n.x, 0.0)]
+        } else {
+            let other = if n.x.abs() < 0.6 { Vec3::x() } else { Vec3::y() };
+            let t = n.cross(&other).normalize();
+            vec![Vec3::zeros(), t, n.cross(&t)]
+        };
+        corners.extend(along.iter().map(|a| (obstacle, foot + size * a)));
+        let last = along.len() as u32 - 1;
+        masters[f] = Master {
+            nodes: std::array::from_fn(|k| first + (k as u32).min(last)),
+            kind: if flat { FacetKind::Segment } else { FacetKind::Triangle },
+            bounded: false,
+            body: b as u32,
+        };
+    }
+    corners
+}
+
+/// Coordinates and weights of the points of a facet.
+fn rule(kind: FacetKind, quadrature: Quadrature) -> Vec<([f64; 2], f64)> {
+    let gauss = quadrature == Quadrature::Gauss;
+    match kind {
+        FacetKind::Plane => Vec::new(),
+        FacetKind::Point => vec![([0.0; 2], 1.0)],
+        FacetKind::Segment => {
+            let s = if gauss { G } else { 1.0 };
+            vec![([-s, 0.0], 1.0), ([s, 0.0], 1.0)]
+        }
+        FacetKind::Triangle => {
+            let (a, b) = if gauss { (1.0 / 6.0, 2.0 / 3.0) } else { (0.0, 1.0) };
+            [[a, a], [b, a], [a, b]].map(|at| (at, 1.0 / 6.0)).to_vec()
+        }
+        FacetKind::Quad => {
+            let s = if gauss { G } else { 1.0 };
+            [[-s, -s], [s, -s], [s, s], [-s, s]].map(|at| (at, 1.0)).to_vec()
+        }
+    }
+}

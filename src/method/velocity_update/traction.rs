@@ -1,0 +1,396 @@
+//! What one point of contact carries, and how that answers to the end of the step.
+//!
+//! | at the start | at the end | pressure t_N                        |
+//! |--------------|------------|-------------------------------------|
+//! | any          | `g < 0`    | 0                                   |
+//! | `g < 0`      | `g ≥ 0`    | `⟨λ_N + ε_N g⟩`                     |
+//! | `g ≥ 0`      | `g ≥ 0`    | `⟨λ_N + ε_N Δt v_N⟩` at the middle |
+//!
+//! Without a multiplier there is no pressure where `v_N ≤ 0`, so `t_N v_N ≥ 0` always. (The paper's table distinguishes points that overlap
+//! less at the end than at the start; `v_N` has the same sign up to third order, and this form has no jump.)
+//!
+//! ```text
+//! trial_a = λ_a + ε_T m_ab v_T^b       stick, ‖trial‖ ≤ μ t_N: t_a = trial_a       slip: t_a = μ t_N trial_a/‖trial‖
+//! f_A = w j [t_N N_A − t_a D^a_A]
+//! ```
+//!
+//! Operators and rates belong to the middle of the step, `share` = ½ of a variation of its end; with `newmark-penalty` to the end itself,
+//! `share` = 1, and `t_N = ε_N ⟨g⟩`.
+
+use super::kinematics::{Kinematics, NODES, Variation, multiply};
+use crate::math::{Mat3, Vec3};
+
+/// Springs and friction between two surfaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law {
+    /// ε_N [Pa/m] and ε_T [Pa s/m].
+    pub normal: f64,
+    pub tangential: f64,
+    /// Coulomb's coefficient.
+    pub mu: f64,
+}
+
+/// Multipliers of a point: pressure, and a traction along the surface, as a vector in space.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Multiplier {
+    pub normal: f64,
+    pub shear: Vec3,
+}
+
+/// Where in a step forces act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// In the middle.
+    Middle,
+    /// At its end: springs of the overlap.
+    End,
+}
+
+impl Scheme {
+    /// What a variation of the end does to where forces act.
+    #[inline]
+    pub fn share(self) -> f64 {
+        match self {
+            Scheme::Middle => 0.5,
+            Scheme::End => 1.0,
+        }
+    }
+}
+
+/// What a pressure depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The overlap at the end of the step.
+    Overlap,
+    /// The rate of overlap in the middle.
+    Rate,
+}
+
+/// A point that carries a force.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact {
+    /// Which point.
+    pub point: u32,
+    /// Where forces act, and the end of the step.
+    pub middle: Kinematics,
+    pub end: Kinematics,
+    /// w j [m²].
+    pub weight: f64,
+    pub law: Law,
+    /// t_N and t_a.
+    pub pressure: f64,
+    pub shear: [f64; 2],
+    pub slips: bool,
+    /// v_N and v_T^a.
+    pub closing: f64,
+    pub slip: [f64; 2],
+    trial: [f64; 2],
+    multiplier: Multiplier,
+    source: Source,
+    /// Δd at the nodes of `middle`.
+    way: [Vec3; NODES],
+    dt: f64,
+}
+
+/// A point in a step: its overlap at the start, none where it was clear of everything.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub scheme: Scheme,
+    pub dt: f64,
+    pub before: Option<f64>,
+}
+
+impl Contact {
+    /// The answer of a point, none if it carries nothing. `way` is Δd at the nodes of `middle`.
+    pub fn new(
+        step: Step,
+        [middle, end]: [Kinematics; 2],
+        way: [Vec3; NODES],
+        (point, weight): (u32, f64),
+        law: Law,
+        multiplier: Multiplier,
+    ) -> Option<Contact> {
+        let dt = step.dt;
+        let closing = -middle.normal_of(&way) / dt;
+        let slip = middle.tangential_of(&way).map(|s| s / dt);
+        let new = step.scheme == Scheme::End || step.before.is_none_or(|g| g < 0.0);
+        let (source, pressure) = if new {
+            (Source::Overlap, multiplier.normal + law.normal * end.overlap)
+        } else {
+            (Source::Rate, multiplier.normal + law.normal * dt * closing)
+        };
+        let gated = step.scheme == Scheme::Middle && multiplier.normal == 0.0 && closing <= 0.0;
+        if end.overlap < 0.0 || gated || pressure <= 0.0 {
+            return None;
+        }
+        let mut contact = Contact {
+            point,
+            middle,
+            end,
+            weight,
+            law,
+            pressure,
+            shear: [0.0; 2],
+            slips: false,
+            closing,
+            slip,
+            trial: [0.0; 2],
+            multiplier,
+            source,
+            way,
+            dt,
+        };
+        if law.mu > 0.0 && middle.tangents > 0 {
+            let viscous = multiply(&middle.metric, slip);
+            for a in 0..middle.tangents {
+                contact.trial[a] = middle.tangent[a].dot(&multiplier.shear) + law.tangential * viscous[a];
+            }
+            let (size, most) = (contact.size(&contact.trial), law.mu * pressure);
+            contact.slips = size > most;
+            let share = if contact.slips { most / size } else { 1.0 };
+            contact.shear = contact.trial.map(|t| share * t);
+        }
+        Some(contact)
+    }
+
+    /// ‖t‖ of a covariant traction.
+    fn size(&self, t: &[f64; 2]) -> f64 {
+        let up = multiply(&self.middle.inverse, *t);
+        (up[0] * t[0] + up[1] * t[1]).max(0.0).sqrt()
+    }
+
+    /// Force on one of its nodes [N].
+    #[inline]
+    pub fn force(&self, k: usize) -> Vec3 {
+        let m = &self.middle;
+        self.weight * (self.pressure * m.n[k] - self.shear[0] * m.d[0][k] - self.shear[1] * m.d[1][k])
+    }
+
+    /// Its part along the surface.
+    #[inline]
+    pub fn shear_force(&self, k: usize) -> Vec3 {
+        let m = &self.middle;
+        -self.weight * (self.shear[0] * m.d[0][k] + self.shear[1] * m.d[1][k])
+    }
+
+    /// The traction along the surface as a vector in space [Pa].
+    pub fn shear_vector(&self) -> Vec3 {
+        let dual = self.middle.dual();
+        self.shear[0] * dual[0] + self.shear[1] * dual[1]
+    }
+
+    /// `t_a v^a` [W/m²].
+    pub fn shear_power(&self) -> f64 {
+        self.shear[0] * self.slip[0] + self.shear[1] * self.slip[1]
+    }
+
+    /// Hands `∂f_row/∂d_column` of the end of the step, 3×3, to `add` for all pairs of its nodes. A pair may come twice.
+    pub fn tangent(&self, scheme: Scheme, mut add: impl FnMut(u32, u32, Mat3)) {
+        let m = &self.middle;
+        // what a change of pressure does to the traction along the surface
+        let ratio = match self.slips {
+            true => self.shear.map(|t| t / self.pressure),
+            false => [0.0; 2],
+        };
+        let push: [Vec3; NODES] =
+            std::array::from_fn(|k| self.weight * (m.n[k] - ratio[0] * m.d[0][k] - ratio[1] * m.d[1][k]));
+        for column in 0..m.count {
+            let varied: [[Vec3; NODES]; 3] = std::array::from_fn(|i| self.vary(scheme, column, i, &push));
+            for row in 0..m.count {
+                let block = Mat3::from_columns(&[varied[0][row], varied[1][row], varied[2][row]]);
+                add(m.nodes[row], m.nodes[column], block);
+            }
+        }
+        if self.source == Source::Overlap {
+            for column in 0..self.end.count {
+                let slope = -self.law.normal * self.end.n[column];
+                for row in 0..m.count {
+                    add(m.nodes[row], self.end.nodes[column], push[row] * slope.transpose());
+                }
+            }
+        }
+    }
+
+    /// Change of all forces with one component of one node, the pressure of an overlap at the end aside.
+    fn vary(&self, scheme: Scheme, node: usize, i: usize, push: &[Vec3; NODES]) -> [Vec3; NODES] {
+        let (m, share, w) = (&self.middle, scheme.share(), self.weight);
+        let v: Variation = m.vary(node, i);
+        let pressure = match self.source {
+            Source::Overlap => 0.0,
+            Source::Rate => -self.law.normal * (m.n[node][i] + share * inner(&v.n, &self.way, m.count)),
+        };
+        let shear = self.vary_shear(&v, share, node, i);
+        std::array::from_fn(|k| {
+            let mut f = pressure * push[k] + share * w * self.pressure * v.n[k];
+            for a in 0..m.tangents {
+                f -= w * (shear[a] * m.d[a][k] + share * self.shear[a] * v.d[a][k]);
+            }
+            f
+        })
+    }
+
+    /// δt_a at constant pressure.
+    fn vary_shear(&self, v: &Variation, share: f64, node: usize, i: usize) -> [f64; 2] {
+        let m = &self.middle;
+        if self.law.mu == 0.0 || m.tangents == 0 {
+            return [0.0; 2];
+        }
+        let rate: [f64; 2] =
+            std::array::from_fn(|a| (m.d[a][node][i] + share * inner(&v.d[a], &self.way, m.count)) / self.dt);
+        let (up, turned) = (multiply(&m.metric, rate), multiply(&v.metric, self.slip));
+        let trial: [f64; 2] = std::array::from_fn(|a| {
+            let own = share * v.tangent[a].dot(&self.multiplier.shear);
+            if a < m.tangents { own + self.law.tangential * (up[a] + share * turned[a]) } else { 0.0 }
+        });
+        if !self.slips {
+            return trial;
+        }
+        let (size, raised) = (self.size(&self.trial), multiply(&m.inverse, self.trial));
+        let bent = multiply(&v.metric, raised);
+        let along = (raised[0] * (trial[0] - 0.5 * share * bent[0])
+            + raised[1] * (trial[1] - 0.5 * share * bent[1]))
+            / size;
+        let most = self.law.mu * self.pressure;
+        std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
+    }
+
+    /// `r` of the velocity update at the nodes of `end`: the same traction there.
+    pub fn impulse_shape(&self) -> [Vec3; NODES] {
+        let (e, vector) = (&self.end, self.shear_vector());
+        let shear: [f64; 2] =
+            std::array::from_fn(|a| if a < e.tangents { e.tangent[a].dot(&vector) } else { 0.0 });
+        let one = |k: usize| self.pressure * e.n[k] - shear[0] * e.d[0][k] - shear[1] * e.d[1][k];
+        std::array::from_fn(|k| self.weight * one(k))
+    }
+}
+
+#[inline]
+fn inner(a: &[Vec3; NODES], b: &[Vec3; NODES], count: usize) -> f64 {
+    (0..count).map(|k| a[k].dot(&b[k])).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kinematics::{Master, Slave};
+    use super::*;
+    use crate::contact::dice::Dice;
+    use crate::contact::scene::FacetKind;
+
+    /// Positions at the start and at the end: a facet over a facet, in the plane and in space.
+    fn scene(dice: &mut Dice, kind: FacetKind) -> (Slave, Master, [Vec<Vec3>; 2]) {
+        let v = Vec3::new;
+        let (mut x, count) = match kind {
+            FacetKind::Segment => {
+                (vec![v(-0.5, 0.0, 0.0), v(0.7, 0.05, 0.0), v(1.0, 0.0, 0.0), v(-1.0, 0.0, 0.0)], 2)
+            }
+            _ => {
+                let small = [v(-0.4, -0.4, 0.0), v(0.4, -0.4, 0.0), v(0.4, 0.3, 0.0), v(-0.3, 0.4, 0.0)];
+                let large = [v(-1.0, -1.0, 0.0), v(1.0, -1.0, 0.0), v(1.1, 1.0, 0.0), v(-0.9, 1.0, 0.1)];
+                ([small, large].concat(), 4)
+            }
+        };
+        let flat = kind == FacetKind::Segment;
+        let mut shake = |x: &mut Vec<Vec3>, by: f64| {
+            for p in x {
+                *p += by * dice.point(1.0);
+                p.z = if flat { 0.0 } else { p.z };
+            }
+        };
+        shake(&mut x, 0.05);
+        let mut end = x.clone();
+        shake(&mut end, 0.05);
+        let normal = if flat { -Vec3::y() } else { -Vec3::z() };
+        let slip = if flat { 0.1 * Vec3::x() } else { Vec3::new(0.1, -0.05, 0.0) };
+        end[..count].iter_mut().for_each(|p| *p += 0.2 * normal + slip);
+        let nodes = |first: u32| std::array::from_fn(|k| first + (k as u32).min(count as u32 - 1));
+        let mut weights = [0.0; 4];
+        weights[..count].fill(1.0 / count as f64);
+        weights[0] += 0.1;
+        weights[1] -= 0.1;
+        let slave = Slave { nodes: nodes(0), weights, count: count as u8 };
+        (slave, Master { nodes: nodes(count as u32), kind, bounded: true, body: 1 }, [x, end])
+    }
+
+    /// Every block of the tangent against central differences of the force: new and persistent, stick and slip, with and without
+    /// multipliers, both schemes.
+    #[test]
+    fn the_tangent_is_the_derivative_of_the_force() {
+        let mut dice = Dice(11);
+        let mut seen = std::collections::BTreeSet::new();
+        for kind in [FacetKind::Segment, FacetKind::Quad] {
+            for trial in 0..64 {
+                let (slave, master, [x, end]) = scene(&mut dice, kind);
+                let scheme = if trial % 4 == 3 { Scheme::End } else { Scheme::Middle };
+                let before = [None, Some(0.01)][trial % 2];
+                let mu = [0.0, 0.3, 100.0][trial % 3];
+                let multiplier = match trial % 5 {
+                    0 => Multiplier { normal: 1.0, shear: Vec3::new(0.3, 0.1, 0.0) },
+                    _ => Multiplier::default(),
+                };
+                let law = Law { normal: 7.0, tangential: 2.0, mu };
+                let step = Step { scheme, dt: 0.3, before };
+                let answer = |end: &[Vec3]| {
+                    let middle: Vec<Vec3> =
+                        x.iter().zip(end).map(|(a, b)| a + scheme.share() * (b - a)).collect();
+                    let on = |x: &[Vec3]| {
+                        Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
+                    };
+                    let at = on(&middle);
+                    let way = at.gather(|n| end[n] - x[n]);
+                    Contact::new(step, [at, on(end)], way, (0, 0.8), law, multiplier)
+                };
+                let Some(contact) = answer(&end) else { continue };
+                seen.insert((kind, scheme == Scheme::End, before.is_some(), contact.slips, mu > 0.0));
+                let count = x.len();
+                let mut exact = vec![Mat3::zeros(); count * count];
+                contact.tangent(scheme, |r, c, b| exact[r as usize * count + c as usize] += b);
+                let h = 1e-6;
+                for column in 0..count {
+                    for i in 0..if kind == FacetKind::Segment { 2 } else { 3 } {
+                        let moved = |by: f64| {
+                            let mut end = end.clone();
+                            end[column][i] += by;
+                            answer(&end).unwrap()
+                        };
+                        let (p, q) = (moved(h), moved(-h));
+                        assert_eq!((p.slips, q.slips), (contact.slips, contact.slips));
+                        for row in 0..count {
+                            let slope = (p.force(row) - q.force(row)) / (2.0 * h);
+                            let off = slope - exact[row * count + column].column(i);
+                            assert!(off.norm() < 1e-7, "{kind:?} {scheme:?} {before:?} {mu} {off}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(seen.len() >= 14, "{seen:?}");
+    }
+
+    /// Without multipliers a point never gives power to the bodies: `t_N v_N + t_a v^a ≥ 0`; and ‖t_T‖ ≤ μ t_N.
+    #[test]
+    fn a_point_takes_power_and_stays_in_the_cone() {
+        let mut dice = Dice(13);
+        let mut seen = 0;
+        for _ in 0..300 {
+            let (slave, master, [x, end]) = scene(&mut dice, FacetKind::Quad);
+            let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
+            let on = |x: &[Vec3]| {
+                Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
+            };
+            let at = on(&middle);
+            let way = at.gather(|n| end[n] - x[n]);
+            let law = Law { normal: 7.0, tangential: 4.0, mu: dice.unit() };
+            let before = Some(dice.between(-0.1, 0.1));
+            let step = Step { scheme: Scheme::Middle, dt: 0.1, before };
+            let Some(c) = Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
+            else {
+                continue;
+            };
+            seen += 1;
+            assert!(c.pressure * c.closing >= 0.0 && c.shear_power() >= 0.0);
+            assert!(c.size(&c.shear) <= law.mu * c.pressure * (1.0 + 1e-14));
+            assert!((c.shear_vector().norm() - c.size(&c.shear)).abs() < 1e-12 * c.pressure);
+        }
+        assert!(seen > 200);
+    }
+}
