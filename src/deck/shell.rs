@@ -175,7 +175,7 @@ mod tests {
             "thickness = 0.01\nsides = \"outside\"\ncontact_thickness = 0.01\n[contact]",
         );
         assert!(thick.contains("no `contact_thickness`"), "{thick}");
-        let other = "[body.b]\nelement = \"shell\"\nthickness = 0.01\nmesh = { shape = \"tube\", radius = 1, length = 1, at = [1, 0, 0] }\n\
+        let other = "[body.b]\nelement = \"shell\"\nthickness = 0.01\nmesh = { shape = \"tube\", radius = 1, length = 1, around = 16, along = 4, at = [1, 0, 0] }\n\
                      material = { law = \"linear\", young = 1.0, poisson = 0.3, density = 3.0 }";
         let crossed = refused("dcr", TUBE, &format!("thickness = 0.01\n{other}\n[contact]"));
         assert!(crossed.contains("`a` and `b` pass through each other at the start"), "{crossed}");
