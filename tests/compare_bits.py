@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Where an example takes long, the end of its run here [s]; contact is under way by then.
 ENDS = {
-    "76-cubes": 0.012, "block-assembly": 1.0, "block-stack": 0.12, "cube-pile": 0.12, "cubes-25": 0.004,
-    "cubes-scaling": 0.002, "five-cubes": 0.03, "rolling-block": 1.0, "sliding-block": 0.6, "ten-cylinders": 0.02,
+    "76-solid-cubes": 0.012, "76-cubes": 0.006, "block-assembly": 1.0, "block-stack": 0.12, "cube-pile": 0.12, "cubes-25": 0.004,
+    "cubes-scaling": 0.002, "five-solid-cubes": 0.03, "five-cubes": 0.01, "sphere-sphere": 0.002, "sphere-plate": 2e-4, "rolling-block": 1.0, "sliding-block": 0.6, "ten-cylinders": 0.02,
     "pressurised-ring": 2e-4, "spinning-block": 0.01, "two-hex-bars": 30.0,
 }
 

@@ -26,11 +26,17 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 24] = [
+pub const EXAMPLES: [Example; 30] = [
     example!("spinning-block"),
-    example!("five-cubes"),
+    example!("five-solid-cubes"),
     example!("cube-pile"),
+    example!("76-solid-cubes"),
+    example!("sphere-sphere"),
+    example!("five-cubes"),
     example!("76-cubes"),
+    example!("sphere-plate"),
+    example!("crushed-sphere"),
+    example!("crushed-tube"),
     example!("two-bars"),
     example!("two-hex-bars"),
     example!("block-assembly"),

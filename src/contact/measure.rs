@@ -10,7 +10,8 @@
 //!
 //! Inside and outside of a solid come from the angle-weighted normal of the closest feature (Bærentzen &
 //! Aanæs 2005). A node behind the rim of an open surface is beside it, not inside. A shell has no inside:
-//! a node belongs to the side it was on before. Overlaps deeper than half the facets around are taken for
+//! a node belongs to the side it was on before, also when it slides on to a neighbouring facet; beyond the rim it
+//! belongs to none and may come back on either side. Overlaps deeper than half the facets around are taken for
 //! something seen from its far side and left out.
 //!
 //! The work goes in three passes. A `sieve` lets through what may survive; most candidates are boxes that are
@@ -423,10 +424,23 @@ pub struct Sides {
 }
 
 impl Sides {
+    /// Of this facet, else of one that shares a corner with it: all facets of a surface are oriented alike.
     #[inline]
-    fn of(&self, node: u32, face: u32) -> Option<i8> {
-        let key = key(node, face);
-        self.known.binary_search_by_key(&key, |s| s.0).ok().map(|i| self.known[i].1)
+    fn of(&self, scene: &Scene, node: u32, face: u32) -> Option<i8> {
+        let from = self.known.partition_point(|s| s.0 < key(node, 0));
+        let of_node = self.known[from..].iter().take_while(|s| (s.0 >> 32) as u32 == node);
+        let corners = scene.facets[face as usize].corners();
+        let mut beside = None;
+        for &(key, side) in of_node {
+            if key as u32 == face {
+                return Some(side);
+            }
+            let other = &scene.facets[key as u32 as usize];
+            if beside.is_none() && other.corners().iter().any(|k| corners.contains(k)) {
+                beside = Some(side);
+            }
+        }
+        beside
     }
 
     /// Keeps what the records say (they are sorted); a pair out of reach is forgotten.

@@ -41,7 +41,8 @@ impl Places<'_> {
     /// The same two features as they are here, with their gap. None if they have no normal here.
     pub fn measured_anew(&self, pair: &Pair) -> Option<Pair> {
         if pair.met.is_some() {
-            return Some(pair.measured(self.x));
+            let pair = pair.measured(self.x);
+            return Some(pair.with_gap(pair.gap - self.scene.offset(pair.bodies[0], pair.bodies[1])));
         }
         match pair.key.kind {
             Kind::NodeFace => self.node_face(pair.key.first, pair.key.second, pair.side, pair.through),

@@ -8,8 +8,18 @@ use super::support::Support;
 pub use crate::element::choice::{Integration, Plane, Points, Sheet};
 use carom_declare::{
     Count, Item, Json, Kind, Named, NotNegative, Positive, Schemas, Tables, TimeTable, Value, Written, json,
-    kind, read_section, section,
+    kind, read_section, section, words,
 };
+
+words! {
+    /// From where a shell is touched.
+    pub enum Sides {
+        /// From where its triangles look to, as a solid: it must be closed.
+        Outside = "outside",
+        /// From either side; a node stays on the side it came from.
+        Both = "both",
+    }
+}
 
 section! {
     /// A body that deforms.
@@ -37,6 +47,11 @@ section! {
         plane: Option<Plane>;
         /// Thickness of a shell, or of a plane body [m], where it is 1 unless given.
         thickness: Option<f64> as Option<Positive>;
+        /// Shells: from where they are touched. A closed one "outside", as a solid, unless it touches itself or has a
+        /// `contact_thickness`; all others on both sides, and with "dcr" guarded.
+        sides: Option<Sides>;
+        /// Shells: contact takes place at half this distance from the control surface [m]; 0 as published.
+        contact_thickness: f64 as NotNegative;
         /// Cross-section of a bar [m²]; 1 unless given.
         area: Option<f64> as Option<Positive>;
         /// Initial velocity [m/s].

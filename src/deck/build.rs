@@ -3,6 +3,7 @@
 use super::body::About;
 use super::check::{Made, Prepared};
 use super::method::{self, Ready};
+use super::shell;
 use super::spec::*;
 use super::surfaces::{self, Surfaces};
 use crate::contact::scene::BodyKind;
@@ -66,14 +67,18 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
             };
             law.maker(kind)
         };
+        let itself = spec.contact.as_ref().is_some_and(|c| c.with_itself.iter().any(|b| b == name));
+        let two_sided = surface.as_ref().is_some_and(|s| shell::two_sided(body, s, itself));
         let blocks = match surface {
             Some(surface) => {
                 vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
             }
             None => mesh.cells.iter().zip(&laws).map(block).collect(),
         };
-        // shells that touch are closed (`shell.rs`): their triangles bound what is inside, as those of a solid do
-        let kind = BodyKind::of_cells(dimension);
+        let kind = match two_sided {
+            true => BodyKind::Shell,
+            false => BodyKind::of_cells(dimension),
+        };
         let index = builder.body(BodySpec {
             name: name.to_owned(),
             kind,
@@ -153,10 +158,13 @@ fn who_touches(
         restitution: between.restitution.or(spec.restitution),
     };
     let mut off: Vec<u32> = spec.off.iter().filter_map(index).collect();
-    let mut parts = Vec::new();
+    let (mut parts, mut thickness) = (Vec::new(), Vec::new());
     for ((b, (_, body)), at) in deformable.iter().enumerate().zip(builder.bodies()) {
         if body.contact == Part::All(false) {
             off.push(b as u32);
+        }
+        if body.contact_thickness > 0.0 {
+            thickness.push((b as u32, body.contact_thickness));
         }
         let sets = body.contact.sets();
         if !sets.is_empty() {
@@ -179,6 +187,7 @@ fn who_touches(
         with_itself: spec.with_itself.iter().filter_map(index).collect(),
         only: spec.only.as_ref().map(|only| only.iter().filter_map(pair).collect()),
         parts,
+        thickness,
     }
 }
 

@@ -7,6 +7,14 @@ use crate::mesh::Mesh;
 use crate::mesh::subdivision::{self, Subdivision};
 use std::sync::Arc;
 
+/// Is a shell touched from both sides? `itself`: it may touch itself.
+pub(super) fn two_sided(body: &Body, surface: &Subdivision, itself: bool) -> bool {
+    match body.sides {
+        Some(sides) => sides == Sides::Both,
+        None => itself || body.contact_thickness > 0.0 || !surface.rim().is_empty(),
+    }
+}
+
 impl Checker<'_> {
     /// A mesh fit for its cells, or the control mesh of shells with their surface.
     pub(super) fn made_of(
@@ -16,9 +24,13 @@ impl Checker<'_> {
         mesh: Mesh,
     ) -> Option<(Mesh, Option<Arc<Subdivision>>)> {
         if body.element == Sheet::Plane {
-            for (key, given) in
-                [("refine", body.refine > 0), ("fit", body.fit), ("points", body.points != Points::One)]
-            {
+            for (key, given) in [
+                ("refine", body.refine > 0),
+                ("fit", body.fit),
+                ("points", body.points != Points::One),
+                ("sides", body.sides.is_some()),
+                ("contact_thickness", body.contact_thickness > 0.0),
+            ] {
                 if given {
                     let message = format!("`{key}` of body `{name}` is for shells");
                     self.problems.add(
@@ -59,24 +71,28 @@ impl Checker<'_> {
                 continue;
             };
             let touches = contact && body.contact != Part::All(false);
-            let refused = match method {
-                Some(MethodName::Asynchronous) => true,
-                Some(method) if method.implicit() => true,
+            let takes = match method {
+                None | Some(MethodName::Dcr | MethodName::SemiExplicit | MethodName::Static) => true,
                 // contact of these asks in which cell a node is
-                Some(MethodName::Verlet | MethodName::Nonsmooth) => touches,
+                Some(MethodName::Verlet | MethodName::Nonsmooth) => !touches,
                 _ => false,
             };
-            if let (Some(method), true) = (method, refused) {
+            if let (Some(method), false) = (method, takes) {
                 let message =
                     format!("body `{name}` is a shell, and method \"{}\" takes none here", method.name());
                 let help = "\"dcr\" and \"semi-explicit\" do; without contact \"verlet\" does too, at rest \"static\"";
                 self.problems.add(&self.place(&["body", name, "element"]), message, help);
             }
-            if touches && !surface.rim().is_empty() {
+            if touches && body.sides == Some(Sides::Outside) && !surface.rim().is_empty() {
+                let message = format!("body `{name}` is a shell with open edges; it has no outside");
+                let help = "sides = \"both\"";
+                self.problems.add(&self.place(&["body", name, "sides"]), message, help);
+            }
+            if touches && body.sides == Some(Sides::Outside) && body.contact_thickness > 0.0 {
                 let message =
-                    format!("body `{name}` is a shell with open edges; contact knows closed ones only");
-                let help = "close it, or contact = false takes it out";
-                self.problems.add(&self.place(&["body", name, "element"]), message, help);
+                    format!("body `{name}` is touched as a solid, which has no `contact_thickness`");
+                let help = "sides = \"both\", or remove it";
+                self.problems.add(&self.place(&["body", name, "contact_thickness"]), message, help);
             }
         }
     }
@@ -90,10 +106,12 @@ impl Checker<'_> {
         let edge =
             |t: &[u32], k: usize| (mesh.nodes[t[k] as usize] - mesh.nodes[t[(k + 1) % 3] as usize]).norm();
         let edges = mesh.cells[0].nodes.chunks_exact(3).flat_map(|t| (0..3).map(move |k| edge(t, k)));
-        let shortest = edges.fold(f64::INFINITY, f64::min);
-        if thickness > shortest {
+        let mut edges: Vec<f64> = edges.collect();
+        edges.sort_unstable_by(f64::total_cmp);
+        let Some(&median) = edges.get(edges.len() / 2) else { return };
+        if thickness > median {
             let message =
-                format!("`thickness` of body `{name}` is more than its shortest edge, {shortest:.3e} m");
+                format!("`thickness` of body `{name}` is more than its median edge, {median:.3e} m");
             let help = "shells are thin; a coarser mesh or solids answer better";
             self.problems.warn(&self.place(&["body", name, "thickness"]), message, help);
         }
@@ -102,6 +120,7 @@ impl Checker<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::contact::scene::BodyKind;
     use crate::deck::{Input, load};
     use std::path::Path;
 
@@ -128,14 +147,40 @@ mod tests {
         assert!((mass / exact - 1.0).abs() < 2e-4, "{mass} {exact}");
     }
 
+    /// Closed shells are touched as solids are, others on both sides.
+    #[test]
+    fn open_shells_and_those_that_touch_themselves_have_two_sides() {
+        let kind = |mesh: &str, more: &str| {
+            let text = deck("dcr", mesh, &format!("thickness = 0.01\n{more}"));
+            let input = Input { name: "deck", text: &text, folder: Path::new("."), options: &[] };
+            load(&input).unwrap_or_else(|e| panic!("{e}")).case.model.bodies[0].kind
+        };
+        assert_eq!(kind(SPHERE, "[contact]"), BodyKind::Solid);
+        assert_eq!(kind(SPHERE, "[contact]\nself = [\"a\"]"), BodyKind::Shell);
+        assert_eq!(kind(SPHERE, "contact_thickness = 0.01\n[contact]"), BodyKind::Shell);
+        assert_eq!(kind(SPHERE, "sides = \"both\"\n[contact]"), BodyKind::Shell);
+        assert_eq!(kind(TUBE, "[contact]"), BodyKind::Shell);
+        assert_eq!(kind(TUBE, "[contact]\nself = [\"a\"]"), BodyKind::Shell);
+    }
+
     #[test]
     fn what_shells_cannot_do_is_told() {
         let refused = |method: &str, mesh: &str, more: &str| told(&deck(method, mesh, more)).unwrap_err();
         assert!(refused("verlet", SPHERE, "").contains("without a `thickness`"));
         assert!(refused("asynchronous", SPHERE, "thickness = 0.1").contains("takes none"));
         assert!(refused("verlet", SPHERE, "thickness = 0.1\n[contact]").contains("takes none"));
-        let open = refused("dcr", TUBE, "thickness = 0.01\n[contact]");
-        assert!(open.contains("open edges") && open.contains("contact = false"), "{open}");
+        let open = refused("dcr", TUBE, "thickness = 0.01\nsides = \"outside\"\n[contact]");
+        assert!(open.contains("open edges") && open.contains("sides = \"both\""), "{open}");
+        let thick = refused(
+            "dcr",
+            SPHERE,
+            "thickness = 0.01\nsides = \"outside\"\ncontact_thickness = 0.01\n[contact]",
+        );
+        assert!(thick.contains("no `contact_thickness`"), "{thick}");
+        let other = "[body.b]\nelement = \"shell\"\nthickness = 0.01\nmesh = { shape = \"tube\", radius = 1, length = 1, around = 16, along = 4, at = [1, 0, 0] }\n\
+                     material = { law = \"linear\", young = 1.0, poisson = 0.3, density = 3.0 }";
+        let crossed = refused("dcr", TUBE, &format!("thickness = 0.01\n{other}\n[contact]"));
+        assert!(crossed.contains("`a` and `b` pass through each other at the start"), "{crossed}");
         assert!(refused("verlet", SPHERE, "thickness = 0.1\nintegration = \"nodal\"").contains("nodal"));
         let solid = "{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }";
         assert!(refused("verlet", solid, "thickness = 0.1").contains("made of triangles"));

@@ -115,7 +115,40 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
             problems.warn(&place, message, help);
         }
     }
+    for ([a, b], at) in if problems.none() { crossed(&scene, &x) } else { Vec::new() } {
+        let who = match a == b {
+            true => format!("shell `{a}` passes through itself"),
+            false => format!("`{a}` and `{b}` pass through each other"),
+        };
+        let message = format!("{who} at the start, at ({:.4}, {:.4}, {:.4})", at.x, at.y, at.z);
+        let help = "move them apart: a shell with two sides has no inside to be pushed out of";
+        problems.add(&tree.place(&["body", &a, "mesh", "at"]), message, help);
+    }
     Surfaces { bodies, overlaps }
+}
+
+/// Bodies of which a shell with two sides passes through another or itself, and where: each pair once.
+fn crossed(scene: &Scene, x: &[Vec3]) -> Vec<([String; 2], Vec3)> {
+    let two_sided = |b: u32| scene.bodies[b as usize].attributes.two_sided();
+    if !(0..scene.bodies.len() as u32).any(two_sided) {
+        return Vec::new();
+    }
+    let query = Query { vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+    let mut search = ThreeStage::new();
+    if search.gather(scene, Positions::now(x), &query).is_err() {
+        return Vec::new();
+    }
+    let candidates = search.candidates();
+    let mut crossed = Vec::new();
+    for group in candidates.groups.iter().filter(|g| two_sided(g.a) || two_sided(g.b)) {
+        let mut pairs = group.face_face.of(&candidates.face_face).iter();
+        if let Some(&[f, _]) = pairs.find(|&&[f, g]| facets_meet(scene, x, f, g)) {
+            let corners = scene.facets[f as usize].corners();
+            let middle = corners.iter().map(|&k| x[k as usize]).sum::<Vec3>() / corners.len().max(1) as f64;
+            crossed.push(([group.a, group.b].map(|b| scene.bodies[b as usize].name.clone()), middle));
+        }
+    }
+    crossed
 }
 
 /// The body that a problem is about.

@@ -69,6 +69,8 @@ material = "a"
 mesh = { shape = "hollow-box", size = [1, 1, 1], cells = [2, 2, 2] }
 element = "shell"
 contact = false
+sides = "both"
+contact_thickness = 0.001
 thickness = 0.01
 material = "a"
 [body.round-sheet]

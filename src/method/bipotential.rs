@@ -94,6 +94,11 @@ pub struct Touches {
     /// Gap up to which contacts are listed, and the deepest overlap at the last look [m].
     near: f64,
     depth: f64,
+    /// Where everybody stood at the last look and at the one before, if somebody is a shell with two sides: what has come
+    /// through it since belongs to the other side.
+    last: Vec<Vec3>,
+    before_last: Vec<Vec3>,
+    two_sided: bool,
     /// Nothing can touch anything.
     alone: bool,
     pub report: Report,
@@ -109,6 +114,9 @@ impl Touches {
         let world = ContactWorld::new(model, false);
         let nodes = model.reference.len();
         Touches {
+            last: Vec::new(),
+            before_last: Vec::new(),
+            two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             alone: !world.anything_meets(),
             world,
             near: 0.0,
@@ -149,7 +157,8 @@ impl Touches {
             pass: options.pass,
             max_penetration: None,
         };
-        search.find(scene, x, None, &query)?;
+        let before = (self.last.len() == x.len()).then_some(&self.last[..]);
+        search.find(scene, x, before, &query)?;
         let choice = Choice { scene, x, pass: options.pass, near: self.near, finest: *finest };
         self.selection.renew(search, &choice);
         Ok(self.selection.deepest(search, &choice))
@@ -191,6 +200,10 @@ impl Touches {
         // what lies on a surface to round-off touches it
         self.near = if ahead { way } else { 0.0 }.max(LEAST * self.world.finest);
         let depth = self.find(model, x.par_iter().copied(), time, way, options)?;
+        if self.two_sided {
+            std::mem::swap(&mut self.last, &mut self.before_last);
+            self.last.clone_from(&self.world.x);
+        }
         if !ahead {
             // where everybody is going, contact or not
             let ahead = x.par_iter().zip(v).map(|(x, v)| x + dt * v);
@@ -421,6 +434,8 @@ impl Touches {
         let Halves { contact, outer } = self.halves;
         record.numbers(&name("halves"), &[contact, outer, self.speed, self.depth, self.contacts.typical]);
         record.counts(&name("unfinished"), &[self.unfinished]);
+        // the last look is taken again
+        record.vectors(&name("last"), &self.before_last);
     }
 
     pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
@@ -441,6 +456,9 @@ impl Touches {
         self.halves = Halves { contact: halves[0], outer: halves[1] };
         (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
+        let last = record.get(&name("last"))?;
+        self.last = last.chunks_exact(3).map(|x| Vec3::new(x[0], x[1], x[2])).collect();
+        self.before_last.clone_from(&self.last);
         Ok(())
     }
 }

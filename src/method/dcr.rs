@@ -103,12 +103,14 @@ pub struct Dcr {
 }
 
 impl Dcr {
-    /// For use inside the current rayon pool.
+    /// For use inside the current rayon pool. Shells with two sides are always guarded: what has passed through one is on the
+    /// other side, and nothing tells it back.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
+        let collisions = Collisions::new(model);
         Dcr {
-            options,
+            options: Options { guard: options.guard || collisions.two_sided, ..options },
             newmark: Newmark::new(model, rule),
-            collisions: Collisions::new(model),
+            collisions,
             shift: 0.0,
             short: 0.0,
         }

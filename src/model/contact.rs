@@ -146,6 +146,8 @@ pub struct Contact {
     pub only: Option<Vec<[u32; 2]>>,
     /// Bodies of which only some sides take part, and these sides, ascending.
     pub parts: Vec<(u32, Vec<Side>)>,
+    /// Shells that touch as if they were so thick [m]: half of it counts on each side.
+    pub thickness: Vec<(u32, f64)>,
 }
 
 impl Contact {
@@ -177,8 +179,10 @@ impl Contact {
         let mut reference = model.reference.clone();
         let mut bodies: Vec<BodyInput> = Vec::new();
         for (b, body) in model.bodies.iter().enumerate() {
+            let thickness = self.thickness.iter().find(|t| t.0 == b as u32).map_or(0.0, |t| t.1);
             let attributes = Attributes {
                 kind: body.kind,
+                thickness,
                 self_contact: self.with_itself.contains(&(b as u32)),
                 ..Attributes::default()
             };

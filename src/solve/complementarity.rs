@@ -238,16 +238,16 @@ impl Island {
             self.multipliers.fill(0.0);
             set.iter().zip(&x).for_each(|(&k, &x)| self.multipliers[k] = x);
             let most = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-            // what has the wrong sign
+            // what has the wrong sign, or is no number
             wrong.clear();
             for k in 0..n {
-                let bad = if active[k] {
-                    !(self.multipliers[k] >= -SMALL * most)
+                let right = if active[k] {
+                    self.multipliers[k] >= -SMALL * most
                 } else {
                     let w: f64 = b[k] + row(k).map(|(j, v)| v * self.multipliers[j]).sum::<f64>();
-                    !(w >= -ROUND_OFF * largest)
+                    w >= -ROUND_OFF * largest
                 };
-                if bad {
+                if !right {
                     wrong.push(k);
                 }
             }

@@ -16,7 +16,7 @@ use carom::model::{BodySpec, Builder, Model};
 
 /// A tetrahedron without stiffness whose nodes have this mass.
 fn tetrahedron(name: &str, nodes: [[f64; 3]; 4], mass: f64) -> BodySpec<'static> {
-    let x = nodes.map(|x| Vec3::from(x));
+    let x = nodes.map(Vec3::from);
     let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
     let order = if volume > 0.0 { vec![0, 1, 2, 3] } else { vec![0, 2, 1, 3] };
     let law = Law::Linear { young: 1e-18, poisson: 0.0, density: 4.0 * mass / volume.abs() };

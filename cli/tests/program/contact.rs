@@ -165,10 +165,10 @@ fn bars_that_do_not_match_exchange_nearly_the_whole_impulse() {
 
 /// First contact after 0.25 m at 60 m/s; momentum 3 m (-30, 30, 30) with m = 0.7423663 kg, angular momentum zero.
 #[test]
-fn five_cubes_meet_in_time_and_keep_their_momentum() {
-    let scratch = Scratch::new("five-cubes");
+fn five_solid_cubes_meet_in_time_and_keep_their_momentum() {
+    let scratch = Scratch::new("five-solid-cubes");
     let out = scratch.path("out");
-    crate::common::run("five-cubes".as_ref(), &out, &["--set", "end=0.03"]);
+    crate::common::run("five-solid-cubes".as_ref(), &out, &["--set", "end=0.03"]);
     let p = 90.0 * 0.7423663;
     for (name, expected) in [("px", -p), ("py", p), ("pz", p)] {
         let off = column(&out, name).into_iter().map(|x| (x - expected).abs()).fold(0.0, f64::max);

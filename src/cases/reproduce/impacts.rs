@@ -84,12 +84,12 @@ pub(super) const TWO_HEX_BARS: Published = Published {
     figures: |_| Vec::new(),
 };
 
-pub(super) const FIVE_CUBES: Published = Published {
-    name: "five-cubes",
+pub(super) const FIVE_SOLID_CUBES: Published = Published {
+    name: "five-solid-cubes",
     method: "dcr",
     source: PAPER,
     parts: |quick| {
-        let text = deck("five-cubes");
+        let text = deck("five-solid-cubes");
         Part::only(if quick { text.replace("end    = 0.07", "end    = 0.03") } else { text })
     },
     checks: |o| {
@@ -107,12 +107,12 @@ pub(super) const FIVE_CUBES: Published = Published {
     figures: |_| Vec::new(),
 };
 
-pub(super) const CUBES_76: Published = Published {
-    name: "76-cubes",
+pub(super) const SOLID_CUBES_76: Published = Published {
+    name: "76-solid-cubes",
     method: "dcr",
     source: PAPER,
     parts: |quick| {
-        let text = deck("76-cubes");
+        let text = deck("76-solid-cubes");
         if !quick {
             return Part::only(text);
         }
@@ -134,12 +134,12 @@ pub(super) const CUBES_76: Published = Published {
 };
 
 /// What of the initial energy is gone at the end, friction and loads aside.
-fn lost(outcome: &Outcome) -> f64 {
+pub(super) fn lost(outcome: &Outcome) -> f64 {
     let l = &outcome.ledger;
     (l.initial + l.external - l.friction - l.damping - l.total()) / l.initial
 }
 
-fn books(outcome: &Outcome, error: f64) -> [Check; 2] {
+pub(super) fn books(outcome: &Outcome, error: f64) -> [Check; 2] {
     [
         Check::at_most("largest energy error, relative", outcome.ledger.error_max_rel(), error),
         Check::at_most("largest drift of momentum, relative", outcome.balance.linear_drift_max, 1e-12),

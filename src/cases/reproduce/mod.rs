@@ -6,7 +6,7 @@
 //! | file | cases |
 //! |---|---|
 //! | `free_bar` | waves in one bar |
-//! | `impacts` | method `dcr` |
+//! | `impacts`, `shells` | method `dcr` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `updates` | method `velocity-update` and implicit Newmark |
@@ -26,6 +26,7 @@ pub mod report;
 mod resting;
 mod scaling;
 mod sheet;
+mod shells;
 mod updates;
 mod watch;
 
@@ -222,14 +223,18 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 25] = [
+pub const CASES: [Published; 29] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
     impacts::TWO_BARS,
     impacts::TWO_HEX_BARS,
-    impacts::FIVE_CUBES,
-    impacts::CUBES_76,
+    impacts::FIVE_SOLID_CUBES,
+    impacts::SOLID_CUBES_76,
+    shells::SPHERE_SPHERE,
+    shells::FIVE_CUBES,
+    shells::CUBES_76,
+    shells::SPHERE_PLATE,
     bars::GRADED_BARS,
     bars::COST_GROWTH,
     bars::RINGING_BAR,

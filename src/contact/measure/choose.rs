@@ -138,7 +138,11 @@ impl Ask<'_> {
         // Which side of the surface the node is on now, and which it belongs to.
         let now: f64 = if d.dot(&outward) < 0.0 { -1.0 } else { 1.0 };
         let rim = hit.feature != Feature::Face && scene.on_rim(hit.face, hit.feature);
-        let side = if shell { self.side(hit, now) } else { 1.0 };
+        let side = match shell {
+            true if rim => now,
+            true => self.side(hit, now),
+            false => 1.0,
+        };
         let sign = if rim { 1.0 } else { now * side };
         if rim && !shell && now < 0.0 {
             return Touch::None;
@@ -152,12 +156,12 @@ impl Ask<'_> {
         };
         let body = scene.node_body[hit.node as usize];
         let gap = sign * distance - scene.offset(body, facet.body);
-        if gap < 0.0 && !shell {
+        if sign < 0.0 {
             let deepest = match self.query.max_penetration {
                 Some(depth) => depth,
                 None => 0.5 * scene.local_size(hit.face, hit.feature),
             };
-            if -gap > deepest {
+            if distance > deepest {
                 return Touch::TooDeep;
             }
         }
@@ -187,11 +191,11 @@ impl Ask<'_> {
 
     /// The side of a shell a node belongs to: the remembered one, else the one it was on before.
     fn side(&self, hit: &Hit, now: f64) -> f64 {
-        if let Some(side) = self.sides.of(hit.node, hit.face) {
+        let scene = self.normals.scene;
+        if let Some(side) = self.sides.of(scene, hit.node, hit.face) {
             return f64::from(side);
         }
         let Some(before) = self.before else { return now };
-        let scene = self.normals.scene;
         let facet = &scene.facets[hit.face as usize];
         let y = &before[hit.node as usize];
         let old = closest_on(facet, before, y, hit.node, hit.face);

@@ -250,14 +250,11 @@ impl AskEdges<'_> {
         let shell = |body: u32| scene.bodies[body as usize].attributes.two_sided();
         let two_sided = shell(first.body) || shell(second.body);
         let outward = if two_sided {
-            // No inside: the first edge stays on the side of the second where it was.
-            match self.before {
-                Some(x) => {
-                    let was = nearest(scene, x, e, f);
-                    let old = unit(along(x, first).cross(&along(x, second)));
-                    if old.dot(&(was.p - was.q)) < 0.0 { -direction } else { direction }
-                }
-                None => gap,
+            // No inside: the first edge stays on the side of the second where it was, if they lay across each other
+            // then. If they did not, the sides of their lines say nothing.
+            match self.before.map(|x| nearest(scene, x, e, f)) {
+                Some(was) if was.crossing => was.p - was.q,
+                _ => gap,
             }
         } else {
             self.normals.of_edge(f, near.t) - self.normals.of_edge(e, near.s)
@@ -265,10 +262,11 @@ impl AskEdges<'_> {
         let towards = direction.dot(&outward);
         let towards = if towards == 0.0 { direction.dot(&gap) } else { towards };
         let normal = if towards < 0.0 { -direction } else { direction };
-        let gap = normal.dot(&gap) - offset;
-        if gap < 0.0 && !two_sided && self.is_too_deep(first, second, gap) {
+        let apart = normal.dot(&gap);
+        if apart < 0.0 && self.is_too_deep(first, second, apart) {
             return Touch::TooDeep;
         }
+        let gap = apart - offset;
         Touch::Near(EdgeEdge { first: e, second: f, s: near.s, t: near.t, p: near.p, q: near.q, gap, normal })
     }
 }

@@ -77,6 +77,8 @@ pub struct Collisions {
     pub(super) zones: Zones,
     /// Of each body [m]; infinite where nobody is thin.
     pub(super) thickness: Vec<f64>,
+    /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
+    pub(super) two_sided: bool,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -100,6 +102,7 @@ impl Collisions {
             account: Account::new(model),
             zones: Zones::default(),
             thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
+            two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             deepest: DEEPEST * world.finest,
             clearance: CLEARANCE * world.finest,
             world,
@@ -165,7 +168,7 @@ impl Collisions {
         let way = self.measure_ways(penetration);
         let swept = options.swept.unwrap_or_else(|| {
             let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
-            2.0 * way > self.deepest || self.may_pass(ways)
+            self.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
         let query = self.query(options);
         if swept {
@@ -196,8 +199,11 @@ impl Collisions {
         let crossings = list.len();
         let poses = Poses::At(poses);
         let (at, at_start) = (Places { scene, x: now, poses }, Places { scene, x: start, poses });
+        // where thickness counts, surfaces touch that are apart: nothing has to cross
         let touched_before = |pair: &Pair| {
-            !swept || at_start.measured_anew(pair).is_none_or(|pair| pair.gap <= 2.0 * self.clearance)
+            !swept
+                || scene.offset(pair.bodies[0], pair.bodies[1]) > 0.0
+                || at_start.measured_anew(pair).is_none_or(|pair| pair.gap <= 2.0 * self.clearance)
         };
         let beside = self.clearance * (BESIDE / CLEARANCE);
         for record in search.vertex_face().iter().filter(|r| r.gap <= beside) {
