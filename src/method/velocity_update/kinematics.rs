@@ -25,6 +25,8 @@ const BEYOND: [f64; 2] = [0.3, 0.2];
 /// Iterations on a bilinear facet, and the residual at which they end, of the squared size.
 const ITERATIONS: usize = 30;
 const ARRIVED: f64 = 1e-15;
+/// Step in coordinates that is round-off.
+const SETTLED: f64 = 1e-14;
 
 /// A facet that can be projected on; a plane is a triangle or a segment without end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,20 +104,20 @@ impl Master {
         }
     }
 
-    /// Coordinates of the foot of the normal through `y`, from `start` on; none if there is none near the facet.
-    fn project(&self, y: &Vec3, c: &[Vec3; 4], start: [f64; 2]) -> Option<[f64; 2]> {
+    /// Coordinates of the foot of the normal through the origin, from `start` on; none if there is none near the facet.
+    fn project(&self, c: &[Vec3; 4], start: [f64; 2]) -> Option<[f64; 2]> {
         let xi = match self.kind {
             FacetKind::Plane | FacetKind::Point => [0.0; 2],
             FacetKind::Segment => {
                 let t = 0.5 * (c[1] - c[0]);
-                [t.dot(&(y - 0.5 * (c[0] + c[1]))) / t.norm_squared(), 0.0]
+                [-0.5 * t.dot(&(c[0] + c[1])) / t.norm_squared(), 0.0]
             }
             FacetKind::Triangle => {
-                let (a, b, r) = (c[1] - c[0], c[2] - c[0], y - c[0]);
+                let (a, b, r) = (c[1] - c[0], c[2] - c[0], -c[0]);
                 let m = [[a.dot(&a), a.dot(&b)], [a.dot(&b), b.dot(&b)]];
                 multiply(&invert(&m)?, [a.dot(&r), b.dot(&r)])
             }
-            FacetKind::Quad => project_on_quad(y, c, start)?,
+            FacetKind::Quad => project_on_quad(c, start)?,
         };
         let near = match self.kind {
             _ if !self.bounded => true,
@@ -127,14 +129,14 @@ impl Master {
     }
 }
 
-fn project_on_quad(y: &Vec3, c: &[Vec3; 4], start: [f64; 2]) -> Option<[f64; 2]> {
+fn project_on_quad(c: &[Vec3; 4], start: [f64; 2]) -> Option<[f64; 2]> {
     let size = (c[2] - c[0]).norm_squared().max((c[3] - c[1]).norm_squared());
     let twist = 0.25 * ((c[0] - c[1]) + (c[2] - c[3]));
     let mut xi = start;
     for _ in 0..ITERATIONS {
         let (n, d, _) = shape(FacetKind::Quad, xi);
         let sum = |w: &[f64; 4]| (0..4).map(|k| w[k] * c[k]).sum::<Vec3>();
-        let (r, a, b) = (y - sum(&n), sum(&d[0]), sum(&d[1]));
+        let (r, a, b) = (-sum(&n), sum(&d[0]), sum(&d[1]));
         let f = [a.dot(&r), b.dot(&r)];
         if f[0].abs().max(f[1].abs()) <= ARRIVED * size {
             return Some(xi);
@@ -142,7 +144,7 @@ fn project_on_quad(y: &Vec3, c: &[Vec3; 4], start: [f64; 2]) -> Option<[f64; 2]>
         let mixed = a.dot(&b) - r.dot(&twist);
         let step = multiply(&invert(&[[a.dot(&a), mixed], [mixed, b.dot(&b)]])?, f);
         xi = [xi[0] + step[0], xi[1] + step[1]];
-        if step[0].abs().max(step[1].abs()) <= f64::EPSILON {
+        if step[0].abs().max(step[1].abs()) <= SETTLED {
             return Some(xi);
         }
         if xi[0].abs().max(xi[1].abs()) > 3.0 {
@@ -226,8 +228,10 @@ impl Kinematics {
         start: [f64; 2],
         x: &[Vec3],
     ) -> Option<Kinematics> {
-        let (y, c) = (slave.at(x), master.corners(x));
-        let xi = master.project(&y, &c, start)?;
+        // seen from the point: far from the origin coordinates have no digits to spare
+        let y = slave.at(x);
+        let c = master.corners(x).map(|c| c - y);
+        let xi = master.project(&c, start)?;
         let (shapes, slopes, mixed) = shape(master.kind, xi);
         let corners = master.kind.corners().max(1);
         let (own, tangents) = (usize::from(slave.count), corners.min(3) - 1);
@@ -252,7 +256,7 @@ impl Kinematics {
         for i in 0..own {
             (k.nodes[i], k.p[i]) = (slave.nodes[i], slave.weights[i]);
         }
-        let mut h = y;
+        let mut h = Vec3::zeros();
         for i in 0..corners {
             let at = own + i;
             (k.nodes[at], k.p[at], k.p12[at]) = (master.nodes[i], -shapes[i], -mixed[i]);

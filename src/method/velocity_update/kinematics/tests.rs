@@ -70,6 +70,26 @@ fn operators_are_in_balance_and_without_moment() {
     assert!(seen > 400, "{seen}");
 }
 
+/// Far from the origin a projection is found as before, and the overlap is the same to the round-off of coordinates.
+#[test]
+fn a_point_is_projected_far_away_as_at_home() {
+    let mut dice = Dice(19);
+    let mut seen = 0;
+    for kind in KINDS {
+        for _ in 0..100 {
+            let (slave, master, mut x) = scene(&mut dice, kind);
+            let Some(home) = at(&slave, &master, &x) else { continue };
+            x.iter_mut().for_each(|p| {
+                *p += Vec3::new(1000.0, -500.0, if kind == FacetKind::Segment { 0.0 } else { 300.0 })
+            });
+            let away = at(&slave, &master, &x).unwrap();
+            assert!((away.overlap - home.overlap).abs() < 1e-11, "{kind:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 150, "{seen}");
+}
+
 /// `δg = −N·δd` and `δξ = D·δd`: the variation of N and D agrees with differences of the operators, of the metric too.
 /// Central differences of step h err by h²; with h = 10⁻⁶ round-off over h is 10⁻¹⁰.
 #[test]
