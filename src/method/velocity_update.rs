@@ -52,7 +52,7 @@ pub use options::{Options, Quadrature, newmark};
 /// What may be left of the balance of forces, of their size.
 const BALANCED: f64 = 1e-10;
 /// Residuals that a new one may be as large as: points that open and close make it rise for a while.
-const MEMORY: usize = 6;
+const MEMORY: usize = 1;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 10.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
