@@ -75,7 +75,7 @@ impl Patches {
     }
 
     /// Groups potentials whose stencils differ in length; local numbers stand one stencil after the other, not padded.
-    /// Those of one `class` stand together in a patch. A tag of up to [`TAG_BITS`] goes with each node into the local number.
+    /// Those of one `class` stand together in a patch. A tag of up to `TAG_BITS` goes with each node into the local number.
     pub fn of_stencils<I: Iterator<Item = (u32, u8)>>(
         ids: &[u32],
         stencil: impl Fn(u32) -> I,

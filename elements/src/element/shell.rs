@@ -3,7 +3,7 @@
 //! An element is a triangle of the control mesh. Its surface hangs on all nodes around it, twelve where all is regular
 //! (`mesh::subdivision`), so stencils differ in length; ghosts outside of the boundary are folded into the rows, images in
 //! planes of symmetry are gathered as displacements that are turned. What a point does with the slopes it sees is in
-//! [`kernel`], how stiff it is in [`stiffness`], making a block in [`setup`].
+//! [`kernel`], how stiff it is in [`stiffness`], making a block in `setup.rs`.
 //!
 //! Elements run in batches of equal length, as wide as a register. Rows of regular elements are the same for all of them,
 //! others have their own.

@@ -9,7 +9,7 @@
 //! and no estimate from below.
 //!
 //! Beside it stands `2/ω_∇`, the step of a scalar field on the element (its Laplacian with the same mass): a body
-//! whose energy is at most `½q|∇u|²` has `ω² ≤ q ω_∇²` whatever its law, see [`super::deformed_step`].
+//! whose energy is at most `½q|∇u|²` has `ω² ≤ q ω_∇²` whatever its law, see `deformed_step.rs`.
 //!
 //! Of the law only the stiffness at rest matters, so this is compiled once per element and not once per law.
 

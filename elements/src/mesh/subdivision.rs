@@ -1,6 +1,6 @@
 //! Loop subdivision surfaces: triangles as control mesh of a smooth surface.
 //!
-//! [`Subdivision`] knows who stands around whom, with all that stands outside of the boundary ([`ghosts`]), and answers
+//! [`Subdivision`] knows who stands around whom, with all that stands outside of the boundary (`ghosts.rs`), and answers
 //! how the points of the surface hang on the nodes: [`Subdivision::rows`] inside a triangle ([`patch`],
 //! [`box_spline`]), [`Subdivision::limit`] at a vertex. [`refine`] makes finer control meshes and moves control points so
 //! that the surface goes through given points.

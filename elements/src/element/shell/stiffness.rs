@@ -16,7 +16,7 @@
 //! lightest has the kinetic matrix `G⁻¹`, `G = Σ r_k r_kᵀ/m_k` (r_k: the five weights of node k), the same for x, y and z.
 //! As `a_α ⟂ a₃`, membrane and bending rows do not mix in `P = B G Bᵀ`, and `ω² = λ_max(C P)`: three by three each where the law
 //! does not mix them either. `tr((C P)^16)^{1/16}` bounds it, by 7 % of ω² at most with three eigenvalues. Stresses add their own
-//! parts: `λ_max(n G)` exactly, those of moments by the inequality of Cauchy and Schwarz, see [`moments_bound`].
+//! parts: `λ_max(n G)` exactly, those of moments by the inequality of Cauchy and Schwarz, see `moments_bound`.
 
 use super::kernel::{Current, LAYERS, SLOPES};
 use crate::material::{Material, PlaneStress};
