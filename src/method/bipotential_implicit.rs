@@ -269,7 +269,6 @@ impl BipotentialImplicit {
             balanced: BALANCED,
             still: STILL * self.size,
             keep: self.options.keep,
-            memory: 1,
         };
         let mut equations = Equations {
             model,

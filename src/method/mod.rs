@@ -193,6 +193,11 @@ pub trait Method: Send {
         self.impulses().map_or(Vec3::zeros(), |i| i.between(a, b))
     }
 
+    /// Momentum of each node [kg m/s] where it is not its lumped mass times its velocity.
+    fn momenta(&self, _model: &Model, _v: &[Vec3]) -> Option<Vec<Vec3>> {
+        None
+    }
+
     /// Iterations of the last step, and contacts that stuck and slipped in it, of methods that solve steps by Newton's method.
     fn newton_counts(&self) -> Option<[u64; 3]> {
         None

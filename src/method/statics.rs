@@ -194,7 +194,6 @@ impl Statics {
             balanced: BALANCED,
             still: STILL * self.size,
             keep: 0.0,
-            memory: 1,
         };
         let ramp = self.ramp(leap.end);
         let mut balance = Balance {

@@ -21,6 +21,7 @@
 mod books;
 mod equations;
 mod kinematics;
+mod mass;
 mod options;
 mod points;
 mod potential;
@@ -41,18 +42,17 @@ use crate::model::inertia::Inertia;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
-use books::kinetic;
+use crate::solve::sparse::FactorError;
 use equations::{Elements, Equations, Inside, Work};
+use mass::Mass;
 use points::{Missed, Points};
 use std::sync::atomic::{AtomicBool, Ordering};
 use traction::{Law, Multiplier, Scheme};
 
-pub use options::{Options, Quadrature, newmark};
+pub use options::{MassKind, Options, Quadrature, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const BALANCED: f64 = 1e-10;
-/// Residuals that a new one may be as large as: points that open and close make it rise for a while.
-const MEMORY: usize = 6;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 10.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -66,6 +66,8 @@ const TIGHT: f64 = 1e-9;
 pub enum NotPossible {
     #[error("elements of body `{0}` have no forces between two configurations, which conserve energy")]
     NotBetween(String),
+    #[error("the consistent mass cannot be factored: {0}")]
+    Mass(FactorError),
     #[error("body `{0}` is a shell, whose surface has two sides; contact at points of facets knows one")]
     Shell(String),
 }
@@ -112,7 +114,11 @@ impl VelocityUpdate {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, NotPossible> {
         let elements = Elements::Between(ForcesBetween::new(model).map_err(NotPossible::NotBetween)?);
-        Self::with(model, rule, options, Scheme::Middle, elements)
+        let mut method = Self::with(model, rule, options, Scheme::Middle, elements)?;
+        if options.mass == MassKind::Consistent {
+            method.work.mass = Mass::consistent(model, &method.work.unknowns).map_err(NotPossible::Mass)?;
+        }
+        Ok(method)
     }
 
     /// Implicit Newmark, β = ¼ and γ = ½, which conserves nothing in contact.
@@ -354,7 +360,6 @@ impl VelocityUpdate {
             balanced: BALANCED,
             still: f64::INFINITY,
             keep: 0.0,
-            memory: MEMORY,
         };
         let mut equations = Equations {
             model,
@@ -476,7 +481,7 @@ impl VelocityUpdate {
         self.counts.slip = work.contacts.iter().filter(|c| c.slips).count() as u64;
         ledger.penetration = work.meet_all(2).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
         state.v.copy_from_slice(&self.velocity[..soft]);
-        ledger.kinetic = kinetic(model, &state.v);
+        ledger.kinetic = self.work.mass.kinetic(model, &state.v);
     }
 }
 
@@ -534,7 +539,7 @@ impl Method for VelocityUpdate {
             self.work.a[k] = a;
         }
         (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
-        ledger.kinetic = kinetic(model, &state.v);
+        ledger.kinetic = self.work.mass.kinetic(model, &state.v);
         ledger.dt = self.control.dt;
         ledger.open();
         let work = &mut self.work;
@@ -583,6 +588,13 @@ impl Method for VelocityUpdate {
 
     fn impulses(&self) -> Option<&Impulses> {
         Some(&self.impulses)
+    }
+
+    fn momenta(&self, model: &Model, v: &[Vec3]) -> Option<Vec<Vec3>> {
+        let Mass::Consistent(_) = self.work.mass else { return None };
+        let mut momenta = Vec::new();
+        self.work.mass.times(model, v, &mut momenta);
+        Some(momenta)
     }
 
     fn newton_counts(&self) -> Option<[u64; 3]> {

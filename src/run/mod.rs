@@ -53,6 +53,19 @@ pub struct Momentum {
 }
 
 impl Momentum {
+    /// With the masses of a method, lumped unless it has others.
+    pub fn by(method: &dyn Method, model: &Model, state: &State) -> Self {
+        let mut sum = Momentum::of(model, state);
+        if let Some(momenta) = method.momenta(model, &state.v) {
+            (sum.linear, sum.angular) = (Vec3::zeros(), Vec3::zeros());
+            for (p, x) in momenta.iter().zip(&state.x) {
+                sum.linear += p;
+                sum.angular += x.cross(p);
+            }
+        }
+        sum
+    }
+
     pub fn of(model: &Model, state: &State) -> Self {
         let (mut mass, mut centre) = (0.0, Vec3::zeros());
         for (m, x) in model.mass.iter().zip(&state.x) {
@@ -214,7 +227,8 @@ impl Run {
         let mut ledger = Ledger::default();
         case.method.start(&case.model, &mut case.state, &mut ledger)?;
         let copy = case.state.clone();
-        let balance = Balance { initial: Momentum::of(&case.model, &copy), ..Balance::default() };
+        let balance =
+            Balance { initial: Momentum::by(case.method.as_ref(), &case.model, &copy), ..Balance::default() };
         let mut run = Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 };
         run.look(false)?;
         Ok(run)
@@ -338,7 +352,7 @@ impl Run {
     fn look_at(&mut self, last: bool, who: &mut dyn FnMut(&dyn Observer) -> bool) -> Result<(), RunError> {
         let begin = Instant::now();
         self.case.method.synchronise(&self.case.model, &self.case.state, &mut self.copy);
-        let momentum = Momentum::of(&self.case.model, &self.copy);
+        let momentum = Momentum::by(self.case.method.as_ref(), &self.case.model, &self.copy);
         self.balance.update(&momentum, &self.ledger);
         let look = Look {
             case: &self.case,

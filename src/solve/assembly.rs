@@ -72,6 +72,11 @@ impl Unknowns {
         (free.first as usize, &free.along[..usize::from(free.count)])
     }
 
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.free.len()
+    }
+
     /// Unknowns of nodes that follow each other.
     pub fn of_nodes(&self, nodes: Range<usize>) -> Range<usize> {
         let first = |k: usize| self.free.get(k).map_or(self.count, |f| f.first as usize);

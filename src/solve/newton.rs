@@ -64,9 +64,6 @@ pub struct Limits {
     /// Factors are kept while an increment is not longer than this share of the one before; zero is Newton's method as it
     /// stands.
     pub keep: f64,
-    /// A residual may be as large as the largest of so many before it (Grippo, Lampariello & Lucidi 1986): one is the line search as it
-    /// stands, more let active sets change.
-    pub memory: usize,
 }
 
 /// Share of an increment below which it is not shortened any more.
@@ -139,9 +136,7 @@ impl Newton {
                 Ok(_) => return Outcome::Stuck(Stuck::Factors(FactorError::Singular)),
                 Err(error) => return Outcome::Stuck(Stuck::Factors(error)),
             };
-            let recent = self.history.iter().rev().take(limits.memory.saturating_sub(1));
-            let most = recent.map(|i| i.residual.force).fold(increment.force, f64::max);
-            let Some((share, found)) = search(problem, most, limits, &mut stalls) else {
+            let Some((share, found)) = search(problem, &increment, limits, &mut stalls) else {
                 return Outcome::Stuck(Stuck::Inverted);
             };
             self.history.push(Iteration { residual, increment, share, renewed: renew });
@@ -170,10 +165,10 @@ impl Newton {
     }
 }
 
-/// Takes a share of the increment that brings the residual below `most`; none if none leaves a residual at all.
+/// Takes a share of the increment that brings the residual down; none if none leaves a residual at all.
 fn search(
     problem: &mut impl Problem,
-    most: f64,
+    increment: &Increment,
     limits: &Limits,
     stalls: &mut u32,
 ) -> Option<(f64, Residual)> {
@@ -184,7 +179,7 @@ fn search(
         gone = share;
         if let Some(found) = problem.residual() {
             let small = found.force <= f64::max(limits.balanced * found.scale, ROUND_OFF * found.floor);
-            if small || found.force <= (1.0 - DECREASE * share) * most {
+            if small || found.force <= (1.0 - DECREASE * share) * increment.force {
                 return Some((share, found));
             }
             if best.is_none_or(|b| found.force < b.1.force) {

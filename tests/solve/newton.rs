@@ -28,7 +28,7 @@ impl<F: Fn(f64) -> Option<f64>, G: Fn(f64) -> f64> Problem for Scalar<F, G> {
     }
 }
 
-const LIMITS: Limits = Limits { iterations: 30, balanced: 1e-12, still: 1e-10, keep: 0.0, memory: 1 };
+const LIMITS: Limits = Limits { iterations: 30, balanced: 1e-12, still: 1e-10, keep: 0.0 };
 
 fn run<F: Fn(f64) -> Option<f64>, G: Fn(f64) -> f64>(x: f64, f: F, slope: G) -> (Outcome, f64, Newton) {
     let mut newton = Newton::default();

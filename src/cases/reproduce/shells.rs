@@ -325,7 +325,7 @@ pub(super) const CUBES_76: Published = Published {
             Check::at_most("drift of angular momentum", o.balance.angular_drift_max, 5e-4),
         ];
         if !o.quick {
-            checks.push(Check::at_most("search and response, share of the steps", contact, 0.5));
+            checks.push(Check::at_most("search and response, share of the steps", contact, 0.3));
         }
         checks.extend(books(o, 0.005));
         checks

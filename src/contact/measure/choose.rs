@@ -156,12 +156,12 @@ impl Ask<'_> {
         };
         let body = scene.node_body[hit.node as usize];
         let gap = sign * distance - scene.offset(body, facet.body);
-        if gap < 0.0 && !shell {
+        if sign < 0.0 {
             let deepest = match self.query.max_penetration {
                 Some(depth) => depth,
                 None => 0.5 * scene.local_size(hit.face, hit.feature),
             };
-            if -gap > deepest {
+            if distance > deepest {
                 return Touch::TooDeep;
             }
         }

@@ -262,10 +262,11 @@ impl AskEdges<'_> {
         let towards = direction.dot(&outward);
         let towards = if towards == 0.0 { direction.dot(&gap) } else { towards };
         let normal = if towards < 0.0 { -direction } else { direction };
-        let gap = normal.dot(&gap) - offset;
-        if gap < 0.0 && !two_sided && self.is_too_deep(first, second, gap) {
+        let apart = normal.dot(&gap);
+        if apart < 0.0 && self.is_too_deep(first, second, apart) {
             return Touch::TooDeep;
         }
+        let gap = apart - offset;
         Touch::Near(EdgeEdge { first: e, second: f, s: near.s, t: near.t, p: near.p, q: near.q, gap, normal })
     }
 }

@@ -3,15 +3,11 @@
 //! With `v⁺ = 2Δd/Δt − v` the gain of kinetic energy is `M (v⁺ − v)·Δd/Δt`: exactly the work of all forces of the step on the way of their nodes.
 //! What then changes velocities at the end, supports that lead and the update, does the mean velocity times its impulse.
 
+use super::mass::Mass;
 use super::update::Update;
 use super::{Scheme, VelocityUpdate};
 use crate::math::Vec3;
 use crate::model::{Ledger, Model, State};
-
-/// ½ Σ m v².
-pub(super) fn kinetic(model: &Model, v: &[Vec3]) -> f64 {
-    v.iter().zip(&model.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum()
-}
 
 impl VelocityUpdate {
     /// Loads, damping and supports on the way. Forces at the end of the step count half, those of its start the other half.
@@ -22,26 +18,23 @@ impl VelocityUpdate {
             let before = std::mem::replace(before, now);
             if both { 0.5 * (now + before) } else { now }
         };
+        let mut slow = vec![Vec3::zeros(); state.x.len()];
+        for body in model.bodies.iter().filter(|b| b.damping > 0.0) {
+            body.nodes.clone().for_each(|k| slow[k] = body.damping / h * (state.x[k] - work.x[k]));
+        }
+        let mut slowed = Vec::new();
+        work.mass.times(model, &slow, &mut slowed);
         let mut held = model.restraints.held.iter().enumerate().peekable();
         for body in &model.bodies {
             for k in body.nodes.clone() {
-                let (m, way) = (model.mass[k], state.x[k] - work.x[k]);
+                let way = state.x[k] - work.x[k];
                 let at = work.x[k] + 0.5 * way;
-                let drag = match work.scheme {
-                    Scheme::Middle => body.damping * m / h * way,
-                    Scheme::End => body.damping * m * self.velocity[k],
-                };
                 let load = mean(work.external[k], &mut last.load[k]);
-                let slowed = if both { body.damping * m / h * way } else { drag };
                 ledger.external += load.dot(&way);
-                ledger.damping += slowed.dot(&way);
-                let mut push = h * (load - slowed);
+                ledger.damping += slowed[k].dot(&way);
+                let mut push = h * (load - slowed[k]);
                 if let Some((i, support)) = held.next_if(|h| h.1.node as usize == k) {
-                    let gain = match work.scheme {
-                        Scheme::Middle => m * (self.velocity[k] - work.v[k]) / h,
-                        Scheme::End => m * (4.0 / (h * h) * (way - h * work.v[k]) - work.a[k]),
-                    };
-                    let lacks = gain + work.elements.at(k) + drag - work.external[k] - work.pushed[k];
+                    let lacks = work.inertia[k] + work.elements.at(k) - work.external[k] - work.pushed[k];
                     let given = mean(lacks - support.free * lacks, &mut last.support[i]);
                     ledger.external += given.dot(&way);
                     push += h * given;
@@ -53,8 +46,11 @@ impl VelocityUpdate {
         }
     }
 
-    /// Held directions end with the velocity of their supports.
+    /// Held directions end with the velocity of their supports; with a consistent mass with that of the midpoint rule, which others depend on.
     pub(super) fn lead(&mut self, model: &Model, t1: f64, ledger: &mut Ledger) {
+        if matches!(self.work.mass, Mass::Consistent(_)) {
+            return;
+        }
         for (i, held) in model.restraints.held.iter().enumerate() {
             let k = held.node as usize;
             let (m, v) = (model.mass[k], self.velocity[k]);
@@ -73,9 +69,13 @@ impl VelocityUpdate {
         let contacts = std::mem::take(&mut self.work.contacts);
         let points = &self.work.points;
         let soft = points.soft;
-        let update = match self.options.update {
-            true => Update::new(&contacts, &self.inertia, &self.velocity, h),
-            false => Update::default(),
+        let (mass, unknowns) = (&mut self.work.mass, &self.work.unknowns);
+        let update = match (self.options.update, mass) {
+            (false, _) => Update::default(),
+            (true, Mass::Lumped) => Update::new(&contacts, &self.inertia, &self.velocity, h),
+            (true, Mass::Consistent(mass)) => {
+                Update::consistent(&contacts, mass, unknowns, &self.velocity, h)
+            }
         };
         let mut given: Vec<(u32, Vec3)> = Vec::new();
         for (l, contact) in contacts.iter().enumerate() {
@@ -121,7 +121,10 @@ impl VelocityUpdate {
             }
             self.impulses.add(bodies, on_slave);
         }
-        self.apply(model, t1, &given, ledger);
+        match self.work.mass {
+            Mass::Lumped => self.apply(model, t1, &given, ledger),
+            Mass::Consistent(_) => self.apply_consistent(model, &given, ledger),
+        }
         ledger.correction += update.correction;
         self.counts.bounded += u64::from(update.bounded > 0);
         self.work.contacts = contacts;
@@ -143,6 +146,34 @@ impl VelocityUpdate {
             }
             self.velocity[k] += self.inertia.inverse[k] * free;
         }
+    }
+
+    /// The same with a mass that couples nodes.
+    fn apply_consistent(&mut self, model: &Model, given: &[(u32, Vec3)], ledger: &mut Ledger) {
+        let work = &mut self.work;
+        let Mass::Consistent(mass) = &mut work.mass else { return };
+        let mut answer = vec![0.0; work.unknowns.count];
+        let mut total = vec![Vec3::zeros(); work.points.soft];
+        for &(k, j) in given {
+            total[k as usize] += j;
+            work.unknowns.gather(k as usize, &j, &mut answer);
+        }
+        if given.is_empty() || mass.answer(&mut answer).is_err() {
+            return;
+        }
+        let change: Vec<Vec3> = (0..total.len()).map(|k| work.unknowns.spread(k, &answer)).collect();
+        let mut gained = Vec::new();
+        work.mass.times(model, &change, &mut gained);
+        for (i, held) in model.restraints.held.iter().enumerate() {
+            let k = held.node as usize;
+            let lacks = gained[k] - total[k];
+            let reaction = lacks - held.free * lacks;
+            ledger.external += reaction.dot(&self.velocity[k]);
+            ledger.impulse += reaction;
+            ledger.moment += work.places[2][k].cross(&reaction);
+            self.support[i] += reaction;
+        }
+        self.velocity.iter_mut().zip(&change).for_each(|(v, c)| *v += c);
     }
 
     /// Springs at the end of the step; forces of contact as the mean of both ends.

@@ -8,6 +8,7 @@
 //! Loads act where forces do, in the middle of the step or at its end; how they follow the motion is left out of the matrix.
 
 use super::kinematics::Kinematics;
+use super::mass::Mass;
 use super::points::{Missed, Points};
 use super::traction::{Contact, Law, Multiplier, Scheme, Step};
 use crate::contact::scene::Scene;
@@ -69,6 +70,7 @@ impl Elements {
 pub struct Work {
     pub scheme: Scheme,
     pub elements: Elements,
+    pub mass: Mass,
     pub unknowns: Unknowns,
     pub system: System,
     pub points: Points,
@@ -90,6 +92,9 @@ pub struct Work {
     /// Forces of contact and of loads on nodes [N].
     pub pushed: Vec<Vec3>,
     pub external: Vec<Vec3>,
+    /// Forces of inertia and damping [N], and over the mass.
+    pub inertia: Vec<Vec3>,
+    rate: Vec<Vec3>,
     pub left: Vec<f64>,
     increment: Vec<f64>,
     floor: f64,
@@ -142,7 +147,8 @@ impl Work {
         let [start, middle, end] = &*places;
         let one = |&p: &u32| {
             let point = &points.list[p as usize];
-            let at_end = points.meet(point, end).filter(|k| k.overlap >= 0.0)?;
+            let held = multipliers[p as usize].normal > 0.0;
+            let at_end = points.meet(point, end).filter(|k| k.overlap >= 0.0 || held)?;
             let at = match scheme {
                 Scheme::Middle => points.meet(point, middle)?,
                 Scheme::End => at_end,
@@ -193,19 +199,20 @@ impl Equations<'_> {
 
     /// Force of inertia and damping on a node over its mass [m/s²].
     #[inline]
-    fn inert(&self, k: usize, damping: f64) -> [Vec3; 2] {
+    fn inert(&self, k: usize, damping: f64) -> Vec3 {
         let (h, work) = (self.h, &*self.work);
         let (way, v) = (self.state.x[k] - work.x[k], work.v[k]);
         match work.scheme {
-            Scheme::Middle => [2.0 / h * (way / h - v), damping / h * way],
-            Scheme::End => [4.0 / (h * h) * (way - h * v) - work.a[k], damping * (2.0 / h * way - v)],
+            Scheme::Middle => 2.0 / h * (way / h - v) + damping / h * way,
+            Scheme::End => 4.0 / (h * h) * (way - h * v) - work.a[k] + damping * (2.0 / h * way - v),
         }
     }
 
     fn factor(&mut self) -> Result<(), FactorError> {
         let model = self.model;
         let inertia: Vec<f64> = model.bodies.iter().map(|b| self.inertia(b.damping)).collect();
-        let Work { system, unknowns, contacts, scheme, x, points, coupled, floor, .. } = &mut *self.work;
+        let Work { system, unknowns, contacts, scheme, x, points, coupled, floor, mass, .. } =
+            &mut *self.work;
         let soft = points.soft as u32;
         let stencils: Vec<Vec<u32>> = contacts
             .iter()
@@ -223,7 +230,10 @@ impl Equations<'_> {
             }
             Scheme::End => system.add_tangent(model, unknowns, &self.state.x, 1.0),
         }
-        system.add_mass(model, unknowns, |b| inertia[b]);
+        match mass {
+            Mass::Lumped => system.add_mass(model, unknowns, |b| inertia[b]),
+            Mass::Consistent(_) => system.add_consistent_mass(model, unknowns, |b| inertia[b]),
+        }
         for contact in contacts.iter() {
             contact.tangent(*scheme, |row, column, block| {
                 if row < soft && column < soft {
@@ -270,15 +280,21 @@ impl Problem for Equations<'_> {
         left.clear();
         left.resize(self.work.unknowns.count, 0.0);
         let (mut inside, mut outside, mut moving) = (0.0, 0.0, 0.0);
+        let mut rate = std::mem::take(&mut self.work.rate);
+        for body in &model.bodies {
+            body.nodes.clone().for_each(|k| rate[k] = self.inert(k, body.damping));
+        }
+        let Work { mass, inertia, .. } = &mut *self.work;
+        mass.times(model, &rate, inertia);
+        self.work.rate = rate;
         for body in &model.bodies {
             for k in body.nodes.clone() {
                 let (m, f) = (model.mass[k], self.work.elements.at(k));
-                let [inert, drag] = self.inert(k, body.damping);
                 let load = self.work.external[k];
                 inside += f.norm_squared();
                 outside += load.norm_squared();
                 moving += (2.0 * m / h * self.work.v[k]).norm_squared();
-                let r = load + self.work.pushed[k] - f - m * (inert + drag);
+                let r = load + self.work.pushed[k] - f - self.work.inertia[k];
                 self.work.unknowns.gather(k, &r, &mut left);
             }
         }
@@ -328,6 +344,7 @@ impl Work {
         Work {
             scheme,
             elements,
+            mass: Mass::Lumped,
             unknowns,
             system,
             search: ThreeStage::new(),
@@ -342,6 +359,8 @@ impl Work {
             contacts: Vec::new(),
             pushed: zero(),
             external: zero(),
+            inertia: zero(),
+            rate: zero(),
             left: Vec::new(),
             increment: Vec::new(),
             floor: 0.0,

@@ -13,6 +13,16 @@ words! {
     }
 }
 
+words! {
+    /// Masses of nodes.
+    pub enum MassKind {
+        /// Each node its share.
+        Lumped = "lumped",
+        /// As the elements have it, between nodes: the update spreads into the bodies.
+        Consistent = "consistent",
+    }
+}
+
 section! {
     /// Switches of method "velocity-update".
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +39,8 @@ section! {
         quadrature: Quadrature;
         /// Whose points are held against whose facets.
         pass: Pass = Pass::Double;
+        /// Masses of nodes.
+        mass: MassKind;
         /// Velocities are updated so that contact takes no energy but that of friction; without, as a comparison, penalties take what they take.
         update: bool = true;
         /// Iterations of a step at most; then it is tried from two other starts, and then halved.

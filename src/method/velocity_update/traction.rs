@@ -6,7 +6,8 @@
 //! | `g < 0`      | `g ≥ 0`    | `⟨λ_N + ε_N g⟩`                     |
 //! | `g ≥ 0`      | `g ≥ 0`    | `⟨λ_N + ε_N Δt v_N⟩` at the middle |
 //!
-//! Without a multiplier there is no pressure where `v_N ≤ 0`, so `t_N v_N ≥ 0` always. (The paper's table distinguishes points that overlap
+//! Without a multiplier there is no pressure where `v_N ≤ 0`, so `t_N v_N ≥ 0` always. With one the last two lines hold for `g < 0` too, as long
+//! as they press: the table's jump at `g = 0` keeps Newton's method from converging. (The paper's table distinguishes points that overlap
 //! less at the end than at the start; `v_N` has the same sign up to third order, and this form has no jump.)
 //!
 //! ```text
@@ -120,7 +121,9 @@ impl Contact {
             (Source::Rate, multiplier.normal + law.normal * dt * closing)
         };
         let gated = step.scheme == Scheme::Middle && multiplier.normal == 0.0 && closing <= 0.0;
-        if end.overlap < 0.0 || gated || pressure <= 0.0 {
+        // a multiplier holds on to a point that has just opened: its pressure ends where it vanishes
+        let open = end.overlap < 0.0 && multiplier.normal == 0.0;
+        if open || gated || pressure <= 0.0 {
             return None;
         }
         let mut contact = Contact {

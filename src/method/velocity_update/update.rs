@@ -9,11 +9,13 @@
 //! without moment at the end of the step, so momenta do not change. Points that share no node are solved apart ([`Quadratics`]).
 
 use super::kinematics::NODES;
+use super::mass::Consistent;
 use super::potential::Quadratics;
 use super::traction::Contact;
 use crate::math::Vec3;
 use crate::math::sets::Sets;
 use crate::model::inertia::Inertia;
+use crate::solve::assembly::Unknowns;
 use crate::solve::sparse::{Matrix, Shape};
 
 /// Impulses of all points.
@@ -49,6 +51,49 @@ impl Update {
         for island in islands(contacts.len(), &sharing) {
             update.solve(contacts, inertia, v, dt, &island, &sharing);
         }
+        update
+    }
+
+    /// The same with a mass that couples nodes: every point answers to every other.
+    pub fn consistent(
+        contacts: &[Contact],
+        mass: &mut Consistent,
+        unknowns: &Unknowns,
+        v: &[Vec3],
+        dt: f64,
+    ) -> Update {
+        let shapes: Vec<[Vec3; NODES]> = contacts.iter().map(Contact::impulse_shape).collect();
+        let n = contacts.len();
+        let mut update = Update { sizes: vec![0.0; n], shapes, ..Update::default() };
+        if n == 0 {
+            return update;
+        }
+        let soft = unknowns.nodes();
+        let spread = |l: usize, to: &mut [f64]| {
+            to.fill(0.0);
+            let end = &contacts[l].end;
+            for (r, &k) in update.shapes[l].iter().zip(&end.nodes[..end.count]) {
+                if (k as usize) < soft {
+                    unknowns.gather(k as usize, r, to);
+                }
+            }
+        };
+        let (mut answer, mut own) = (vec![0.0; unknowns.count], vec![0.0; unknowns.count]);
+        let mut a = Matrix { size: n, shape: Shape::Symmetric, starts: vec![0], ..Matrix::default() };
+        for column in 0..n {
+            spread(column, &mut answer);
+            if mass.answer(&mut answer).is_err() {
+                return Update { sizes: vec![0.0; n], ..update };
+            }
+            for row in column..n {
+                spread(row, &mut own);
+                a.rows.push(row);
+                a.values.push(0.5 * own.iter().zip(&answer).map(|(p, q)| p * q).sum::<f64>());
+            }
+            a.starts.push(a.rows.len());
+        }
+        let island: Vec<u32> = (0..n as u32).collect();
+        update.settle(contacts, v, dt, &island, a);
         update
     }
 
@@ -99,6 +144,12 @@ impl Update {
             a.values.push(value);
         }
         a.starts.push(a.rows.len());
+        self.settle(contacts, v, dt, island, a);
+    }
+
+    /// The quadratics of an island whose A is known.
+    fn settle(&mut self, contacts: &[Contact], v: &[Vec3], dt: f64, island: &[u32], a: Matrix) {
+        let n = island.len();
         let (mut b, mut c) = (Vec::with_capacity(n), Vec::with_capacity(n));
         for &l in island {
             let contact = &contacts[l as usize];
