@@ -30,7 +30,7 @@ use super::bipotential::{Outlook, Touches};
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
 use super::semi_explicit::{Activation, Options as ContactOptions};
-use super::step_control::{EARLY, StepControl};
+use super::step_control::StepControl;
 use super::{Method, Reached, StepError, StepRule, Watch};
 use crate::contact::search::Pass;
 use crate::math::Vec3;
@@ -43,7 +43,7 @@ use crate::solve::sparse::FactorError;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
 pub(super) use equations::external;
 use equations::{Equations, Work, velocity};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use thin::Thin;
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.
@@ -470,24 +470,15 @@ impl Method for BipotentialImplicit {
         self.whole_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
     }
 
-    /// A stop is heard in a step too.
-    fn advance(
+    /// A stop is heard between iterations too.
+    fn step_unless(
         &mut self,
         model: &Model,
         state: &mut State,
-        until: f64,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.control.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
-            }
-            if self.whole_step(model, state, ledger, stop)? == Reached::Stopped {
-                return Ok(Reached::Stopped);
-            }
-        }
-        Ok(Reached::Until)
+        self.whole_step(model, state, ledger, stop)
     }
 
     fn next_step(&self) -> f64 {

@@ -46,10 +46,10 @@ use step_control::EARLY;
 
 pub use step_control::StepRule;
 
-/// How `advance` came back.
+/// How `advance`, or a step of it, came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// The instant that was asked for.
+    /// The instant that was asked for, or the end of the step.
     Until,
     /// The stop was raised.
     Stopped,
@@ -145,6 +145,17 @@ pub trait Method: Send {
     /// Does one step of its own. On failure the state is that of the last good one.
     fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError>;
 
+    /// The same for methods whose steps are long: once `stop` is raised the step may be given up, and the state stays as it was.
+    fn step_unless(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
+        self.step(model, state, ledger).map(|()| Reached::Until)
+    }
+
     /// Carries `state` to the first instant at or after `until` that the method reaches by itself,
     /// or returns between two steps once `stop` is raised. `ledger` holds all work done on the way.
     ///
@@ -158,10 +169,10 @@ pub trait Method: Send {
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
         while state.time < until - EARLY * self.next_step() {
-            if stop.load(Ordering::Relaxed) {
+            let stopped = stop.load(Ordering::Relaxed);
+            if stopped || self.step_unless(model, state, ledger, stop)? == Reached::Stopped {
                 return Ok(Reached::Stopped);
             }
-            self.step(model, state, ledger)?;
         }
         Ok(Reached::Until)
     }

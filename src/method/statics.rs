@@ -17,7 +17,6 @@
 //! There is no contact, and what could move as a whole is refused: it has no place of its own.
 
 use super::chunks::follow_supports;
-use super::step_control::EARLY;
 use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
@@ -30,7 +29,7 @@ use crate::solve::newton::{
 use crate::solve::sparse::{FactorError, Shape};
 use carom_declare::{Count, section};
 use nalgebra::SMatrix;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// What may be left of the balance of forces, of their size; and the last increment, of the size of the bodies.
 const BALANCED: f64 = 1e-9;
@@ -461,22 +460,15 @@ impl Method for Statics {
         self.load_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
     }
 
-    /// A stop is heard between iterations too: the load step is given up then.
-    fn advance(
+    /// A stop is heard between iterations too.
+    fn step_unless(
         &mut self,
         model: &Model,
         state: &mut State,
-        until: f64,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.dt {
-            let stopped = stop.load(Ordering::Relaxed);
-            if stopped || self.load_step(model, state, ledger, stop)? == Reached::Stopped {
-                return Ok(Reached::Stopped);
-            }
-        }
-        Ok(Reached::Until)
+        self.load_step(model, state, ledger, stop)
     }
 
     fn next_step(&self) -> f64 {

@@ -31,7 +31,7 @@ mod update;
 use super::bipotential_implicit::external;
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
-use super::step_control::{EARLY, StepControl};
+use super::step_control::StepControl;
 use super::{Method, Reached, StepError, StepRule, Watch};
 use crate::contact::scene::{FacetKind, Scene};
 use crate::element::Positions;
@@ -46,7 +46,7 @@ use crate::solve::sparse::FactorError;
 use equations::{Elements, Equations, Inside, Work};
 use mass::Mass;
 use points::{Missed, Points};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use traction::{Law, Multiplier, Scheme};
 
 pub use options::{MassKind, Options, Quadrature, newmark};
@@ -558,24 +558,15 @@ impl Method for VelocityUpdate {
         self.whole_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
     }
 
-    /// A stop is heard in a step too.
-    fn advance(
+    /// A stop is heard between iterations too.
+    fn step_unless(
         &mut self,
         model: &Model,
         state: &mut State,
-        until: f64,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        while state.time < until - EARLY * self.control.dt {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Stopped);
-            }
-            if self.whole_step(model, state, ledger, stop)? == Reached::Stopped {
-                return Ok(Reached::Stopped);
-            }
-        }
-        Ok(Reached::Until)
+        self.whole_step(model, state, ledger, stop)
     }
 
     fn next_step(&self) -> f64 {
