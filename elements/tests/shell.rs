@@ -48,7 +48,7 @@ fn octahedron(refinements: usize) -> Mesh {
     let cells = vec![0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5];
     let mut sphere = mesh(nodes, cells);
     for _ in 0..refinements {
-        sphere = refine(&sphere).unwrap();
+        sphere = refine(&sphere, &Outside::default()).unwrap();
         sphere.nodes.iter_mut().for_each(|x| *x = x.normalize());
     }
     sphere

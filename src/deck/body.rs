@@ -5,6 +5,7 @@ use super::material::MaterialRef;
 use super::mesh::MeshSpec;
 use super::obstacle::{self, Obstacle};
 use super::support::Support;
+use super::symmetry::Symmetry;
 pub use crate::element::choice::{Integration, Plane, Points, Sheet};
 use carom_declare::{
     Count, Item, Json, Kind, Named, NotNegative, Positive, Schemas, Tables, TimeTable, Value, Written, json,
@@ -72,6 +73,8 @@ section! {
         contact: Part as Touching = Part::All(true);
         /// Sets held in some directions, or with prescribed motion along them.
         support: Vec<Support> as Tables<Support>;
+        /// Planes of symmetry at its edge: nodes in them stay in them, and shells go on beyond as their own image.
+        symmetry: Vec<Symmetry> as Tables<Symmetry>;
         /// Copies in rows, named NAME-1, NAME-2, …; gone when the deck has been read.
         array: Option<Array>;
     } check |_r| {

@@ -14,6 +14,7 @@ use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{Options as Asynchronous, Steps};
 use crate::method::verlet::StepRule;
 use crate::model::contact::{self, ObstacleShape};
+use crate::model::points::surface_points;
 use crate::model::restraint::Motion;
 use crate::model::{BodySpec, Builder, Model, ModelError, State, Table};
 use crate::run::probe::{Probe as RunProbe, Target};
@@ -258,6 +259,10 @@ fn restrain(
     for set in spec.fix.sets() {
         asked.push((body.node_set(set).unwrap_or_default(), space.to_vec(), None));
     }
+    for plane in &spec.symmetry {
+        let nodes = plane.nodes(&body.mesh).map(|n| n + body.nodes.start as u32);
+        asked.push((nodes.collect(), vec![plane.mirror().normal], None));
+    }
     let own = asked.len();
     for support in &spec.support {
         let directions = support.directions.iter().map(|d| match *d {
@@ -446,11 +451,12 @@ fn target(probe: &Probe, model: &Model, held: &[Vec<bool>], names: &[&str]) -> T
     let index = probe.body.as_ref().map_or(0, number);
     let body = &model.bodies[index];
     let start = body.nodes.start as u32;
-    if let Some(node) = probe.node {
-        return Target::Nodes(vec![start + node]);
-    }
-    if let Some(set) = &probe.nodes {
-        return Target::Nodes(body.node_set(set).unwrap_or_default());
+    let of_set = |set: &String| body.node_set(set).unwrap_or_default();
+    if let Some(nodes) = probe.node.map(|n| vec![start + n]).or(probe.nodes.as_ref().map(of_set)) {
+        return match surface_points(&model.blocks[body.blocks.clone()], &nodes) {
+            Some(terms) => Target::Surface { count: nodes.len(), terms },
+            None => Target::Nodes(nodes),
+        };
     }
     if let Some(set) = &probe.reaction {
         let all = &model.restraints.held;

@@ -407,7 +407,7 @@ impl Checker<'_> {
     }
 
     /// A vector may only have components that the body has.
-    fn in_space(&self, path: &[&str], what: &str, v: [f64; 3], body: &str, dimension: usize) {
+    pub(super) fn in_space(&self, path: &[&str], what: &str, v: [f64; 3], body: &str, dimension: usize) {
         if let Some(axis) = (dimension..3).find(|&i| v[i] != 0.0) {
             let help = if dimension == 1 {
                 "a bar moves along x only"
@@ -440,6 +440,10 @@ impl Checker<'_> {
                 let path = ["body", name, "support", &i, key];
                 self.in_space(&path, &format!("`{key}`"), v.unwrap_or_default(), name, mesh.dimension());
             }
+        }
+        for (i, plane) in body.symmetry.iter().enumerate() {
+            self.symmetry(name, plane, mesh, &i.to_string());
+            plane.nodes(mesh).for_each(|n| held[n as usize] = true);
         }
         held
     }

@@ -31,6 +31,7 @@ pub mod spec;
 mod step;
 mod support;
 pub mod surfaces;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,16 @@
 //! `[output]`: what is written. Asking for more never changes the answer.
 
-use carom_declare::{NotNegative, section};
+use carom_declare::{NotNegative, section, words};
+
+words! {
+    /// What is drawn of a shell.
+    pub enum Shells {
+        /// Its smooth surface, cut into triangles.
+        Surface = "surface",
+        /// The control mesh, which is what touches.
+        Control = "control",
+    }
+}
 
 section! {
     /// What is written.
@@ -12,6 +22,8 @@ section! {
         frames: u64 = 50;
         /// Frames hold stresses at integration points too.
         integration_points: bool;
+        /// What frames draw of shells.
+        shells: Shells;
         /// Minutes between checkpoints.
         checkpoint: f64 as NotNegative = 5.0;
     }

@@ -4,7 +4,7 @@ use super::check::{Checker, Made, Prepared};
 use super::spec::*;
 use crate::element::choice::{Points, Sheet};
 use crate::mesh::Mesh;
-use crate::mesh::subdivision::{self, Subdivision};
+use crate::mesh::subdivision::{self, Outside, Subdivision};
 use std::sync::Arc;
 
 /// Is a shell touched from both sides? `itself`: it may touch itself.
@@ -45,7 +45,9 @@ impl Checker<'_> {
         if !self.fit(name, mesh.check_surface()) {
             return None;
         }
-        match subdivision::shell(&mesh, body.refine, body.fit) {
+        let mirrors = body.symmetry.iter().map(|plane| plane.mirror()).collect();
+        let outside = Outside { ghosts: Vec::new(), mirrors };
+        match subdivision::shell(&mesh, body.refine, body.fit, &outside) {
             Ok((mesh, surface)) => Some((mesh, Some(Arc::new(surface)))),
             Err(error) => {
                 self.mesh_trouble(name, error.into());

@@ -8,7 +8,7 @@ pub use super::load::Load;
 pub use super::material::{AnyLaw, MaterialRef};
 pub use super::method::MethodName;
 pub use super::obstacle::Obstacle;
-pub use super::output::Output;
+pub use super::output::{Output, Shells};
 pub use super::probe::Probe;
 pub use super::step::Step;
 pub use super::support::{Direction, Support};

@@ -9,6 +9,7 @@ pub mod forces;
 pub mod inertia;
 pub mod ledger;
 pub mod load;
+pub mod points;
 pub mod record;
 pub mod restraint;
 pub mod table;
@@ -196,10 +197,20 @@ impl Builder {
         self.restraints.push(Restraint { nodes, directions, motion });
     }
 
-    /// A force [N] shared equally by nodes (model-wide ids).
+    /// A force [N] shared equally by the points that belong to nodes (model-wide ids) of one body.
     pub fn force(&mut self, nodes: Vec<u32>, force: Vec3, table: Table) {
         let share = force / nodes.len() as f64;
-        self.loads.push(Load { kind: LoadKind::Nodal { nodes, share }, table });
+        let body =
+            self.bodies.iter().find(|b| nodes.first().is_some_and(|&n| b.nodes.contains(&(n as usize))));
+        let points = body.and_then(|b| points::surface_points(&self.blocks[b.blocks.clone()], &nodes));
+        let kind = match points {
+            None => LoadKind::Nodal { nodes, share },
+            Some(points) => {
+                let (nodes, forces) = points.iter().map(|(n, turn)| (*n, turn.transpose() * share)).unzip();
+                LoadKind::Dead { nodes, forces }
+            }
+        };
+        self.loads.push(Load { kind, table });
     }
 
     /// A pressure [Pa] that follows the sides of a body, pushing inwards where positive.

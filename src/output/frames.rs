@@ -7,7 +7,8 @@
 //! elements have `stress_points` and `mises_points` as well: what stands at their integration points, one after the other;
 //! elements with fewer points than others have zeros behind.
 //!
-//! Shells are drawn where their smooth surface is: every point is the one of the surface that belongs to its node.
+//! Shells are drawn where their smooth surface is: every point is the one of the surface that belongs to its node. With
+//! `shells = "control"` points are the nodes of the control mesh.
 //!
 //! Obstacles stand behind the bodies: their points after the model's nodes, their cells after the elements, without
 //! stress, and with numbers of bodies that go on counting; the field `rigid` tells
@@ -75,6 +76,14 @@ impl Frames {
         self.most = model.blocks.iter().map(|b| points(&**b)).max().unwrap_or(0);
         self.stress_points = vec![[0.0; 6]; self.most * self.stress.len()];
         self.mises_points = vec![0.0; self.most * self.stress.len()];
+        self
+    }
+
+    /// Shells by their control mesh instead of their smooth surface.
+    pub fn drawing(mut self, control_mesh: bool) -> Self {
+        if control_mesh {
+            self.surfaces.clear();
+        }
         self
     }
 

@@ -10,6 +10,8 @@ use crate::model::record::{Record, RecordError};
 pub enum Target {
     /// Mean displacement and velocity of nodes (model-wide ids): `ux uy uz vx vy vz`.
     Nodes(Vec<u32>),
+    /// The same of `count` points of a shell's smooth surface, the sum of which hangs on nodes as `model::points` says.
+    Surface { count: usize, terms: Vec<(u32, Mat3)> },
     /// Displacement and velocity of a body's centre of mass, its spin and its energies: also `wx wy wz kinetic strain`.
     Body(usize),
     /// What the supports of held nodes bear together: `fx fy fz jx jy jz`. Counts in the model's list of held nodes.
@@ -29,7 +31,7 @@ impl Probe {
     /// Names of its columns, without the probe's own.
     pub fn components(&self) -> &'static [&'static str] {
         match self.target {
-            Target::Nodes(_) => &["ux", "uy", "uz", "vx", "vy", "vz"],
+            Target::Nodes(_) | Target::Surface { .. } => &["ux", "uy", "uz", "vx", "vy", "vz"],
             Target::Body(_) => &["ux", "uy", "uz", "vx", "vy", "vz", "wx", "wy", "wz", "kinetic", "strain"],
             Target::Reaction(_) | Target::Contact { .. } => &["fx", "fy", "fz", "jx", "jy", "jz"],
         }
@@ -66,6 +68,14 @@ impl Meter {
                 Target::Nodes(nodes) => {
                     let mean = |f: &dyn Fn(usize) -> Vec3| {
                         nodes.iter().map(|&n| f(n as usize)).sum::<Vec3>() / nodes.len() as f64
+                    };
+                    let u = mean(&|n| look.state.x[n] - look.case.model.reference[n]);
+                    let v = mean(&|n| look.state.v[n]);
+                    row.extend(u.iter().chain(v.iter()));
+                }
+                Target::Surface { count, terms } => {
+                    let mean = |f: &dyn Fn(usize) -> Vec3| {
+                        terms.iter().map(|(n, turn)| turn * f(*n as usize)).sum::<Vec3>() / *count as f64
                     };
                     let u = mean(&|n| look.state.x[n] - look.case.model.reference[n]);
                     let v = mean(&|n| look.state.v[n]);

@@ -17,6 +17,7 @@ pub use error::SimulationError;
 pub use folder::Before;
 pub use history::Table;
 
+use crate::deck::spec::Shells;
 use crate::deck::{self, Input, Loaded, Output, OwnLaws, Problem, Spec, resolve};
 use crate::math::Vec3;
 use crate::method::Reached;
@@ -347,7 +348,7 @@ impl Simulation {
         self.history = Table::new(&case);
         let rows = history::Rows::default();
         self.recorder = Some(rows.clone());
-        let Output { history, frames, integration_points, checkpoint } = self.output;
+        let Output { history, frames, integration_points, shells, checkpoint } = self.output;
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         let mut keeper = None;
         if let Some(path) = path {
@@ -357,7 +358,7 @@ impl Simulation {
                 None => (History::create(path, &case, history), Frames::create(path, model, end, frames)),
             };
             let write = |e: crate::run::WriteError| SimulationError::Write { path: e.path, source: e.source };
-            let frames = frames.map_err(write)?;
+            let frames = frames.map_err(write)?.drawing(shells == Shells::Control);
             observers.push(Box::new(history.map_err(write)?));
             observers.push(Box::new(match integration_points {
                 true => frames.with_integration_points(model),

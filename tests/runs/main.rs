@@ -30,6 +30,7 @@ mod semi_explicit_cylinders;
 mod semi_explicit_pile;
 mod semi_explicit_touches;
 mod shell_contact;
+mod shell_supports;
 mod statics;
 mod supports_and_loads_balance_the_books;
 mod trust;

@@ -61,6 +61,8 @@ pub struct Subdivision {
     /// Third corner of the triangle that runs through a directed edge.
     opposite: HashMap<(u32, u32), u32>,
     mirrors: Vec<Mirror>,
+    /// The planes of symmetry that a node on the boundary lies in, one bit each.
+    in_planes: Vec<u8>,
 }
 
 impl Subdivision {
@@ -82,6 +84,7 @@ impl Subdivision {
             ghosts: Vec::new(),
             opposite: HashMap::with_capacity(3 * triangles.len()),
             mirrors: outside.mirrors.clone(),
+            in_planes: vec![0; positions.len()],
         };
         for (t, &corners) in triangles.iter().chain(&outside.ghosts).enumerate() {
             if corners.iter().any(|&n| n as usize >= positions.len()) {
@@ -175,6 +178,13 @@ impl Subdivision {
         let mut rim: Vec<[u32; 2]> =
             own.iter().filter(|(a, b)| !own.contains(&(*b, *a))).map(|&(a, b)| [a, b]).collect();
         rim.sort_unstable();
+        rim
+    }
+
+    /// Those of them beyond which the surface does not go on as its image.
+    pub fn free_rim(&self) -> Vec<[u32; 2]> {
+        let mut rim = self.rim();
+        rim.retain(|e| self.in_planes[e[0] as usize] & self.in_planes[e[1] as usize] == 0);
         rim
     }
 

@@ -50,7 +50,7 @@ pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
     let pool = pool(threads).ok()?;
     if element == "shell3" {
         let tube = shape::Tube { radius: 0.5, length: 1.0, around, along }.build().ok()?;
-        let (mesh, surface) = subdivision::shell(&tube, 0, true).ok()?;
+        let (mesh, surface) = subdivision::shell(&tube, 0, true, &Default::default()).ok()?;
         let options = ShellOptions { thickness: 0.1 / along as f64, points: Points::One };
         let law = law_named(law)?;
         return pool.install(|| {

@@ -6,7 +6,8 @@
 
 use super::limits;
 use crate::math::Vec3;
-use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, subdivision};
+use crate::mesh::subdivision::{self, Outside};
+use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side};
 use carom_declare::{Count, Positive, section, words};
 use std::collections::HashMap;
 use std::f64::consts::TAU;
@@ -62,7 +63,7 @@ impl HollowSphere {
         }
         let mut mesh = sheet(nodes, cells);
         for _ in 0..self.refinements {
-            mesh = subdivision::refine(&mesh).map_err(MeshError::Surface)?;
+            mesh = subdivision::refine(&mesh, &Outside::default()).map_err(MeshError::Surface)?;
             mesh.nodes.iter_mut().for_each(|x| *x = x.normalize());
         }
         mesh.nodes.iter_mut().for_each(|x| *x *= self.radius);

@@ -25,26 +25,34 @@ pub struct Mirror {
     pub normal: Vec3,
 }
 
-/// Share of the size of the surface within which a vertex lies in a plane of symmetry.
+/// Share of the size of a mesh within which a node lies in a plane of symmetry.
 const IN_PLANE: f64 = 1e-6;
+
+impl Mirror {
+    /// How far a point is from the plane, on the side of its normal [m].
+    pub fn distance(&self, x: &Vec3) -> f64 {
+        (x - self.point).dot(&self.normal)
+    }
+
+    /// How near a node of a mesh must be to lie in the plane [m].
+    pub fn reach(positions: &[Vec3]) -> f64 {
+        let empty = (Vec3::repeat(f64::INFINITY), Vec3::repeat(-f64::INFINITY));
+        let (low, high) = positions.iter().fold(empty, |(l, h), x| (l.inf(x), h.sup(x)));
+        IN_PLANE * (high - low).norm()
+    }
+}
 
 impl Subdivision {
     /// Adds the images of triangles that touch a boundary edge in a plane of symmetry.
     pub(super) fn add_images(&mut self, positions: &[Vec3]) -> Result<(), SurfaceProblem> {
         let mirrors = self.mirrors.clone();
-        let (low, high) = positions
-            .iter()
-            .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(-f64::INFINITY)), |(l, h), x| {
-                (l.inf(x), h.sup(x))
-            });
-        let near = IN_PLANE * (high - low).norm();
-        let mut on = vec![0u8; self.nodes];
+        let near = Mirror::reach(positions);
         let boundary: Vec<[u32; 2]> = self.boundary();
         for (bit, mirror) in mirrors.iter().enumerate() {
-            let inside = |n: u32| (positions[n as usize] - mirror.point).dot(&mirror.normal).abs() <= near;
+            let inside = |n: u32| mirror.distance(&positions[n as usize]).abs() <= near;
             for &[a, b] in boundary.iter().filter(|e| e.iter().all(|&n| inside(n))) {
-                on[a as usize] |= 1 << bit;
-                on[b as usize] |= 1 << bit;
+                self.in_planes[a as usize] |= 1 << bit;
+                self.in_planes[b as usize] |= 1 << bit;
             }
         }
         let mut image_of: BTreeMap<(u32, u8), u32> = BTreeMap::new();
@@ -52,7 +60,7 @@ impl Subdivision {
         for image in 1..1u8 << mirrors.len() {
             for triangle in &own {
                 // an image of a vertex in the plane is the vertex itself
-                let images = triangle.map(|n| image & !on[n as usize]);
+                let images = triangle.map(|n| image & !self.in_planes[n as usize]);
                 if images.iter().all(|&i| i != 0) {
                     continue;
                 }

@@ -11,9 +11,9 @@ const RELAXATION: f64 = 1.6;
 const MOST_ITERATIONS: usize = 2000;
 
 /// Splits every triangle of a mesh into four by Loop's rules. The surface stays the same; named sets come along.
-pub fn refine(mesh: &Mesh) -> Result<Mesh, SurfaceProblem> {
+pub fn refine(mesh: &Mesh, outside: &Outside) -> Result<Mesh, SurfaceProblem> {
     let triangles = triangles(mesh);
-    let surface = Subdivision::new(&triangles, &mesh.nodes, &Outside::default())?;
+    let surface = Subdivision::new(&triangles, &mesh.nodes, outside)?;
     let mut nodes = mesh.nodes.clone();
     surface.for_each_corner(|vertex, ring| {
         let beta = patch::beta(ring.len());
@@ -87,8 +87,14 @@ pub fn fit(surface: &Subdivision, positions: &mut [Vec3]) -> f64 {
 
 /// A mesh of plane triangles (quadrilaterals are cut in two) made one of shells: refined `times`, with control points moved so that
 /// the surface goes through them if it is to `fit`. Sides of plane cells are lines: their sets stay as sets of nodes, `rim` has
-/// the boundary and `clamp` the row of nodes next to it as well. Whatever is named `surface` are the triangles themselves.
-pub fn shell(mesh: &Mesh, times: u32, fitted: bool) -> Result<(Mesh, Subdivision), MeshError> {
+/// the boundary and `clamp` the row of nodes next to it as well; edges in planes of symmetry, beyond which the surface goes on, are
+/// no boundary. Whatever is named `surface` are the triangles themselves.
+pub fn shell(
+    mesh: &Mesh,
+    times: u32,
+    fitted: bool,
+    outside: &Outside,
+) -> Result<(Mesh, Subdivision), MeshError> {
     let mut mesh = mesh.clone();
     for cells in &mut mesh.cells {
         match cells.kind {
@@ -106,10 +112,9 @@ pub fn shell(mesh: &Mesh, times: u32, fitted: bool) -> Result<(Mesh, Subdivision
     mesh.cells = vec![Cells { kind: CellKind::Tri3, nodes }];
     for _ in 0..times {
         limits::ids("refine", 2.0 * mesh.nodes.len() as f64, 4.0 * mesh.cells[0].len() as f64)?;
-        mesh = refine(&mesh).map_err(MeshError::Surface)?;
+        mesh = refine(&mesh, outside).map_err(MeshError::Surface)?;
     }
-    let surface =
-        Subdivision::new(&triangles(&mesh), &mesh.nodes, &Outside::default()).map_err(MeshError::Surface)?;
+    let surface = Subdivision::new(&triangles(&mesh), &mesh.nodes, outside).map_err(MeshError::Surface)?;
     if fitted {
         let error = fit(&surface, &mut mesh.nodes);
         if error.is_nan() || error >= 1e-9 {
@@ -119,7 +124,7 @@ pub fn shell(mesh: &Mesh, times: u32, fitted: bool) -> Result<(Mesh, Subdivision
     mesh.cells[0].kind = CellKind::Shell3;
     let all = (0..mesh.cells[0].len() as u32).map(|cell| Side { cells: 0, cell, side: 0 });
     mesh.name_sides("surface", all.collect());
-    let mut rim: Vec<u32> = surface.rim().into_iter().flatten().collect();
+    let mut rim: Vec<u32> = surface.free_rim().into_iter().flatten().collect();
     rim.sort_unstable();
     rim.dedup();
     if !rim.is_empty() {

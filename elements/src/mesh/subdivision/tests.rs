@@ -62,7 +62,7 @@ fn child(v: f64, w: f64) -> (usize, f64, f64) {
 #[test]
 fn refinement_keeps_the_surface() {
     for mesh in [octahedron(), lattice(4, 3, bumpy)] {
-        let fine = refine(&mesh).unwrap();
+        let fine = refine(&mesh, &Outside::default()).unwrap();
         let (coarse_surface, fine_surface) = (surface(&mesh), surface(&fine));
         for element in 0..mesh.cells[0].len() {
             for [v, w] in [[0.2, 0.1], [0.61, 0.13], [0.07, 0.8], [0.3, 0.36]] {
@@ -111,7 +111,7 @@ fn boundary_curves_depend_on_boundary_vertices_alone() {
 fn a_fitted_surface_goes_through_its_points() {
     let mut mesh = octahedron();
     for _ in 0..3 {
-        mesh = refine(&mesh).unwrap();
+        mesh = refine(&mesh, &Outside::default()).unwrap();
         mesh.nodes.iter_mut().for_each(|x| *x = x.normalize());
     }
     let s = surface(&mesh);
