@@ -24,6 +24,8 @@ section! {
         integration_points: bool;
         /// What frames draw of shells.
         shells: Shells;
+        /// Frames hold the largest von Mises stress of every element so far: `mises_peak`.
+        mises_peak: bool;
         /// Minutes between checkpoints.
         checkpoint: f64 as NotNegative = 5.0;
     }

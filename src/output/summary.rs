@@ -1,5 +1,6 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
+use crate::run::peaks::Peaks;
 use crate::run::{Case, Run, doubts};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -67,6 +68,12 @@ pub struct Summary {
     pub momentum: Drift,
     pub dt: StepSize,
     pub peak_rss_bytes: u64,
+    /// Followed at every row of the history.
+    #[serde(default)]
+    pub peaks: Peaks,
+    /// Names of bodies, obstacles behind, as frames count them.
+    #[serde(default)]
+    pub bodies: Vec<String>,
     /// Why the result should not be believed, if there are reasons.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -106,6 +113,8 @@ impl Summary {
             momentum: Drift { linear_drift_max: 0.0, angular_drift_max: 0.0 },
             dt: StepSize { min: 0.0, mean: 0.0, max: 0.0 },
             peak_rss_bytes: peak_rss_bytes(),
+            peaks: Peaks::default(),
+            bodies: names(case),
             warnings: Vec::new(),
             status: Status::Running,
             failure: None,
@@ -154,6 +163,8 @@ impl Summary {
                 max: if steps > 0 { ledger.dt_max } else { ledger.dt },
             },
             peak_rss_bytes: peak_rss_bytes(),
+            peaks: Peaks::default(),
+            bodies: names(case),
             warnings: doubts::of(run),
             status,
             failure,
@@ -171,6 +182,11 @@ impl Summary {
         let text = std::fs::read_to_string(folder.join("summary.json"))?;
         serde_json::from_str(&text).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
     }
+}
+
+fn names(case: &Case) -> Vec<String> {
+    let obstacles = case.model.contact.obstacles.iter().map(|o| &o.name);
+    case.model.bodies.iter().map(|b| &b.name).chain(obstacles).cloned().collect()
 }
 
 /// Largest resident memory of this process so far [bytes]; 0 where the system does not tell.
