@@ -31,7 +31,7 @@ mod words;
 
 pub use camera::View;
 pub use colour::Theme;
-pub use plot::{PlotOptions, plot};
+pub use plot::{PlotOptions, TimeUnit, plot};
 pub use render::{ColourBy, RenderOptions, Select, picture, render};
 pub use scene::Cut;
 pub use words::in_words;

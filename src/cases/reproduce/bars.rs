@@ -147,6 +147,7 @@ pub(super) const GRADED_BARS: Published = Published {
         let time = o.column("time");
         let exact = Reference {
             name: "exact".into(),
+            from: String::new(),
             x: vec![0.0, 20.0, 50.0],
             y: vec![0.0, 0.0, -3.0],
             colour: HUES[0],

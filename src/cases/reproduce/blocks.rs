@@ -118,6 +118,7 @@ pub(super) const SLIDING_BLOCK: Published = Published {
         let rows: Vec<f64> = (0..=30).map(|k| 0.1 * f64::from(k)).collect();
         let reference = Reference {
             name: "rigid".into(),
+            from: String::new(),
             y: rows.iter().map(|t| rigid(*t)).collect(),
             x: rows,
             colour: HUES[0],
@@ -236,6 +237,7 @@ pub(super) const ROLLING_BLOCK: Published = Published {
         let time = all[0].column("time");
         let table = Reference {
             name: "prototype".into(),
+            from: String::new(),
             x: TILTS.iter().map(|t| t.0).collect(),
             y: TILTS.iter().map(|t| t.1).collect(),
             colour: HUES[0],

@@ -1,7 +1,7 @@
 //! Twenty-five cubes of foam rubber thrown on a plate (Peng, Feng & Joli 2018, second example; geometry completed), with
 //! friction and without, with air between the cubes of a column and touching.
 //!
-//! Figures are those of an independent program for the same geometry, nodes on faces both ways, at the integration points.
+//! Figures are those of a prototype for the same geometry, nodes on faces both ways, at the integration points.
 //! Up is z, along the plate is y.
 
 use super::Origin::*;
@@ -115,7 +115,7 @@ fn lifted(model: &Model, state: &State) -> f64 {
     under.map_or(f64::NAN, |n| n.iter().filter(|&&k| state.x[k as usize].z > 1e-4).count() as f64)
 }
 
-/// What the other program found.
+/// What a prototype found.
 struct Known {
     /// E/E₀ at 10, 20 … 50 ms.
     energy: [f64; 5],
@@ -212,14 +212,14 @@ fn compare(o: &Outcome, known: &Known, checks: &mut Vec<Check>) {
     ]);
 }
 
-/// Nodes that touch faces, beside those of the other program.
+/// Nodes that touch faces, beside those of a prototype.
 fn touching_pairs(o: &[Outcome]) -> Drawing {
     let rows = o.iter().zip(&KNOWN).filter(|(_, known)| !known.pairs[0].is_nan()).flat_map(|(o, known)| {
         let own = (0..6).map(|k| count(o.at("pairs", COUNTED * f64::from(k))));
         let other = known.pairs.into_iter().map(count);
         [
             std::iter::once(o.name.clone()).chain(own).collect(),
-            std::iter::once("another program".into()).chain(other).collect::<Vec<_>>(),
+            std::iter::once("prototype".into()).chain(other).collect::<Vec<_>>(),
         ]
     });
     Sheet {
@@ -289,7 +289,13 @@ pub(super) const CUBES_25: Published = Published {
                 references: known
                     .into_iter()
                     .enumerate()
-                    .map(|(hue, (x, y))| Reference { name: heading.into(), x, y, colour: HUES[hue] })
+                    .map(|(hue, (x, y))| Reference {
+                        name: heading.into(),
+                        from: String::new(),
+                        x,
+                        y,
+                        colour: HUES[hue],
+                    })
                     .collect(),
                 height: 170.0,
                 ..Panel::default()
@@ -301,7 +307,7 @@ pub(super) const CUBES_25: Published = Published {
         let share = 1.0 / o[0].ledger.initial;
         let drawn = Figure {
             title: "Twenty-five cubes on a plate".into(),
-            caption: "rings: an independent program".into(),
+            caption: "rings: a prototype".into(),
             along: "time".into(),
             time: &time,
             time_unit: "ms".into(),

@@ -1,7 +1,7 @@
 //! Ten cylinders of foam rubber thrown into a notch (Peng, Feng & Joli 2018, first example; geometry completed):
 //! `semi-explicit`, and beside it `bipotential-implicit`.
 //!
-//! Figures are those of an independent program for the same geometry; the paper's own stand where they can be compared.
+//! Figures are those of a prototype for the same geometry; the paper's own stand where they can be compared.
 //! A single instant of the largest stress jumps by a fifth between runs that agree in all else, so it is compared over a
 //! span of time.
 
@@ -9,7 +9,7 @@ use super::Origin::*;
 use super::bars::curve;
 use super::sheet::{Sheet, figure};
 use super::watch::Seen;
-use super::{Check, Outcome, Part, Published, deck_of, largest};
+use super::{Outcome, Part, Published, deck_of, largest};
 use crate::cases::bipotential::largest_mises;
 use crate::look::chart::{Figure, Panel};
 use crate::math::Vec3;

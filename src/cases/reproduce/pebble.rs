@@ -5,7 +5,7 @@
 
 use super::Origin::*;
 use super::bars::miscounted;
-use super::{Check, Outcome, Part, Published};
+use super::{Outcome, Part, Published};
 
 /// Cells along an edge of the pebble and of the block, and when it ends.
 fn size(quick: bool) -> (u32, u32, f64) {

@@ -4,7 +4,7 @@ use super::Origin::*;
 use super::bars::curve;
 use super::cylinders::gained;
 use super::watch::Seen;
-use super::{Check, Outcome, Part, Published, deck_of, largest};
+use super::{Outcome, Part, Published, deck_of, largest};
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
 use crate::run::Look;
@@ -77,13 +77,14 @@ pub(super) const THROWN_DISC: Published = Published {
         let size: Vec<f64> = meshes.iter().map(|(_, core)| 1.0 / core).collect();
         let known = Reference {
             name: "loss".into(),
+            from: String::new(),
             x: size.clone(),
             y: vec![1.08, 2.16, 4.27, 8.18],
             colour: HUES[0],
         };
         let figure = Figure {
             title: "What the surface of a disc loses".into(),
-            caption: "by contact with the floor; rings: an independent program".into(),
+            caption: "by contact with the floor; rings: a prototype".into(),
             along: "1 / elements along the core".into(),
             time: &size,
             time_unit: String::new(),

@@ -13,7 +13,7 @@ use super::Origin::*;
 use super::bars::curve;
 use super::sheet::{Sheet, count, figure};
 use super::watch::Seen;
-use super::{Check, Outcome, Part, Published, cubes, deck_of, largest};
+use super::{Outcome, Part, Published, cubes, deck_of, largest};
 use crate::cases::bench::search as bench;
 use crate::contact::bench_scenes::{self as scenes, BenchScene, Engine};
 use crate::contact::search::{PairSearch, Query, SearchError};

@@ -1,7 +1,7 @@
 //! Thin shells that hit each other (Cirak & West 2005, sections 6.2 to 6.4), answered by `dcr`.
 //!
-//! The paper leaves offsets, meshes and one thickness open; decks complete them, and figures to compare with come from an
-//! independent program for the same decks. They were taken with plastic stick; friction of the paper's (45), which
+//! The paper leaves offsets, meshes and one thickness open; decks complete them, and figures to compare with come from a
+//! prototype of the method for the same decks. They were taken with plastic stick; friction of the paper's (45), which
 //! prints half of Coulomb's bound, is that of half the coefficient.
 
 use super::Origin::*;
@@ -9,7 +9,7 @@ use super::bars::curve;
 use super::impacts::{books, lost};
 use super::sheet::Sheet;
 use super::watch::Seen;
-use super::{Check, Outcome, Part, Published, deck_of, largest};
+use super::{Outcome, Part, Published, deck_of, largest};
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
 use crate::look::draw::Drawing;
@@ -18,7 +18,7 @@ use crate::run::Look;
 
 /// Coefficients of friction of the paper.
 const FRICTION: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
-/// Energy at 16 ms over the initial one, of an independent program: with contact after the predictor, and after the full
+/// Energy at 16 ms over the initial one, of a prototype: with contact after the predictor, and after the full
 /// step, at these coefficients.
 const AFTER_PREDICTOR: [f64; 5] = [0.9961, 0.9040, 0.8799, 0.8729, 0.8730];
 const AFTER_FULL_STEP: [f64; 5] = [1.0045, 0.9189, 0.8929, 0.8962, 0.8965];
@@ -140,7 +140,8 @@ pub(super) const SPHERE_SPHERE: Published = Published {
         };
         let ends = |known: &[f64]| -> Vec<Reference> {
             let ring = |(k, e): (usize, &f64)| Reference {
-                name: "another program".into(),
+                name: "prototype".into(),
+                from: String::new(),
                 x: vec![16.0],
                 y: vec![*e],
                 colour: HUES[k % HUES.len()],
@@ -158,7 +159,7 @@ pub(super) const SPHERE_SPHERE: Published = Published {
         let figure = |title: &str, panels| {
             Figure {
                 title: title.into(),
-                caption: "plastic stick; rings: an independent program".into(),
+                caption: "plastic stick; rings: a prototype".into(),
                 along: "time".into(),
                 time: &time,
                 time_unit: "ms".into(),
@@ -200,11 +201,11 @@ fn losses(o: &[Outcome]) -> Drawing {
         head: vec!["friction", "0", "0.25", "0.5", "0.75", "1"],
         rows: vec![
             row("after the predictor", own(0..5)),
-            row("another program", AFTER_PREDICTOR.to_vec()),
+            row("prototype", AFTER_PREDICTOR.to_vec()),
             row("after the full step", own(5..10)),
-            row("another program", AFTER_FULL_STEP.to_vec()),
+            row("prototype", AFTER_FULL_STEP.to_vec()),
             row("as printed", with(own(10..14))),
-            row("another program", AS_PRINTED.to_vec()),
+            row("prototype", AS_PRINTED.to_vec()),
             row("elastic stick", with(own(14..18))),
         ],
     }
@@ -336,7 +337,7 @@ pub(super) const CUBES_76: Published = Published {
     figures: |o| vec![("energy".into(), energies(&o[0], "Seventy-six hollow cubes"))],
 };
 
-/// Instants [s], kinetic and strain energy [J] of an independent program.
+/// Instants [s], kinetic and strain energy [J] of a prototype.
 const WRAPPING: [[f64; 3]; 6] = [
     [0.0005, 0.1431, 0.0417],
     [0.0010, 0.1024, 0.0820],
@@ -406,7 +407,8 @@ pub(super) const SPHERE_PLATE: Published = Published {
         let energy = ["total", "kinetic", "strain"];
         let curves = energy.iter().enumerate().map(|(k, name)| curve(name, name, share(name), k)).collect();
         let rings = |i: usize| Reference {
-            name: "another program".into(),
+            name: "prototype".into(),
+            from: String::new(),
             x: WRAPPING.iter().map(|w| 1e3 * w[0]).collect(),
             y: WRAPPING.iter().map(|w| w[i] / SPHERE_PLATE_ENERGY).collect(),
             colour: HUES[i % HUES.len()],
@@ -424,7 +426,7 @@ pub(super) const SPHERE_PLATE: Published = Published {
         };
         let figure = Figure {
             title: "A hollow sphere on a free plate".into(),
-            caption: "rings: an independent program".into(),
+            caption: "rings: a prototype".into(),
             along: "time".into(),
             time: &time,
             time_unit: "ms".into(),
