@@ -434,6 +434,14 @@ fn another_method_brings_its_own_restitution_only_where_none_was_written() {
 }
 
 #[test]
+fn a_misspelt_material_is_told_beside_other_mistakes_of_its_body() {
+    let text = two_boxes("dcr", "").replacen("cells = [2, 2, 2] }\nmaterial = \"soft\"", "cells = [2, 2] }\nmaterial = \"sofd\"", 1);
+    let told = load_text(&text).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(told.contains("has 2 entries") && told.contains("no material called \"sofd\""), "{told}");
+    assert!(told.contains("did you mean \"soft\"?"), "{told}");
+}
+
+#[test]
 fn switches_of_another_method_are_kept_with_a_warning() {
     let text = "method = \"verlet\"\nend = 1\n[dcr]\nsweeps = 4\n[body.a]\n\
                 mesh = { shape = \"bar\", length = 1, cells = 1 }\n\
