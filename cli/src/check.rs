@@ -1,16 +1,20 @@
 //! `carom check`: reads and builds everything, runs nothing, and tells what is there.
 
+mod price;
+
 use crate::exit::{Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::duration;
 use carom::Simulation;
+use carom::deck::approach::{Approach, Facetted, Meeting, Nearest, approach};
 use carom::deck::surfaces::Surfaces;
 use carom::deck::{Loaded, spec};
+use carom::math::Vec3;
 use carom::mesh::surface::Surface;
-use carom::model::forces::Forces;
 use carom::model::{Body, Model};
+use price::Price;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -41,15 +45,22 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
         writeln!(text, "{}", spec.title)?;
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
+    let mut bodies = Vec::new();
     for (name, body) in spec.body.iter() {
         if let (spec::AnyBody::Deformable(body), Some(at)) =
             (body, model.bodies.iter().find(|b| b.name == name))
         {
-            describe(model, at, body, text)?;
+            let mut said = String::new();
+            describe(model, at, body, &mut said)?;
+            bodies.push((name.to_owned(), said));
         }
+    }
+    for (names, said) in grouped(bodies) {
+        write!(text, "body {names}: {said}")?;
     }
     if let Some(surfaces) = &loaded.surfaces {
         touching(surfaces, model, text)?;
+        near(&simulation.install(|| approach(model, &case.state, case.end)), text)?;
     }
     let held = model.restraints.held.len();
     writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;
@@ -75,13 +86,24 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
             one.first().map_or(steps * potentials as f64, kicks)
         }
     };
-    let seconds = simulation.install(|| step_time(model)) * updates / (potentials as f64).max(1.0);
+    let surface: usize =
+        loaded.surfaces.iter().flat_map(|s| &s.bodies).filter(|b| !b.rigid).map(|b| b.nodes).sum();
+    let looks = surface as f64 * updates / (potentials as f64).max(1.0);
+    let Price { elements, contact } = price::of(simulation, loaded, updates, looks);
+    let told = |seconds: f64| duration(Duration::from_secs_f64(seconds.min(1e12)));
+    let shares = match surface {
+        0 => String::new(),
+        _ => format!(" ({} for elements, {} for contact)", told(elements), told(contact)),
+    };
     writeln!(
         text,
-        "cost {updates:.3e} element updates, about {} on {threads} threads, output{} aside",
-        duration(Duration::from_secs_f64(seconds.min(1e12))),
-        if loaded.surfaces.is_some() { " and contact" } else { "" }
+        "cost {updates:.3e} element updates, {looks:.3e} looks of surface nodes: about {} on {threads} threads{shares}, output \
+         aside, when the machine is quiet",
+        told(elements + contact),
     )?;
+    if let Some(bytes) = resident_bytes() {
+        writeln!(text, "memory {:.0} MB as built", bytes as f64 / 1e6)?;
+    }
     writeln!(text, "output {} rows of history, {} frames", spec.output.history + 1, spec.output.frames + 1)
 }
 
@@ -107,8 +129,7 @@ fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> s
     let elements: usize = blocks().map(|b| b.len()).sum();
     writeln!(
         text,
-        "body `{}`: {} nodes, {elements} elements, volume {volume:.6e} m³, mass {mass:.6e} kg",
-        at.name,
+        "{} nodes, {elements} elements, volume {volume:.6e} m³, mass {mass:.6e} kg",
         at.nodes.len()
     )?;
     for block in blocks() {
@@ -150,18 +171,21 @@ fn describe(model: &Model, at: &Body, spec: &spec::Body, text: &mut String) -> s
 /// What takes part in contact, and what overlaps before anything has moved.
 fn touching(surfaces: &Surfaces, model: &Model, text: &mut String) -> std::fmt::Result {
     writeln!(text, "contact")?;
-    for (index, body) in surfaces.bodies.iter().enumerate() {
-        let moves = || match model.contact.obstacles[index - model.bodies.len()].at_rest() {
-            true => "obstacle at rest",
-            false => "obstacle that moves",
+    let said = surfaces.bodies.iter().enumerate().map(|(index, body)| {
+        let kind = match body.rigid.then(|| model.contact.obstacles[index - model.bodies.len()].at_rest()) {
+            None => "body",
+            Some(true) => "obstacle at rest",
+            Some(false) => "obstacle that moves",
         };
-        let kind = if body.rigid { moves() } else { "body" };
-        write!(text, "  {kind} `{}`: ", body.name)?;
-        match (body.off, body.plane) {
-            (true, _) => writeln!(text, "touches nothing")?,
-            (_, true) => writeln!(text, "a plane")?,
-            _ => writeln!(text, "{} facets, {} edges, {} nodes", body.facets, body.edges, body.nodes)?,
-        }
+        let what = match (body.off, body.plane) {
+            (true, _) => "touches nothing".to_owned(),
+            (_, true) => "a plane".to_owned(),
+            _ => format!("{} facets, {} edges, {} nodes", body.facets, body.edges, body.nodes),
+        };
+        (body.name.clone(), format!("{kind}, {what}"))
+    });
+    for (names, said) in grouped(said.collect()) {
+        writeln!(text, "  {names}: {said}")?;
     }
     match &surfaces.overlaps[..] {
         [] => writeln!(text, "  nothing overlaps at the start"),
@@ -174,15 +198,107 @@ fn touching(surfaces: &Surfaces, model: &Model, text: &mut String) -> std::fmt::
     }
 }
 
-/// How long one pass over all element forces takes here and now [s].
-fn step_time(model: &Model) -> f64 {
-    let mut forces = Forces::new(model);
-    let mut state = model.rest();
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        let begin = Instant::now();
-        forces.evaluate(model, &state.x, &mut state.material, false);
-        best = best.min(begin.elapsed().as_secs_f64());
+/// Where bodies are, how near to each other, and when they meet.
+fn near(approach: &Approach, text: &mut String) -> std::fmt::Result {
+    let mut boxes: Vec<(String, [Vec3; 2], usize)> = Vec::new();
+    for (name, [lo, hi]) in &approach.boxes {
+        match boxes.iter_mut().find(|b| stem(&b.0) == stem(name)) {
+            Some((_, [low, high], count)) => (*low, *high, *count) = (low.inf(lo), high.sup(hi), *count + 1),
+            None => boxes.push((name.clone(), [*lo, *hi], 1)),
+        }
     }
-    best
+    for (name, [lo, hi], count) in &boxes {
+        let name = if *count > 1 { format!("all {count} `{}`", stem(name)) } else { format!("`{name}`") };
+        let point = |p: &Vec3| format!("({:.6}, {:.6}, {:.6})", p.x, p.y, p.z);
+        writeln!(text, "  {name} from {} to {}", point(lo), point(hi))?;
+    }
+    if let Some(Nearest { bodies: [a, b], gap }) = &approach.nearest {
+        match gap {
+            0.0 => writeln!(text, "  `{a}` and `{b}` touch at the start")?,
+            gap => writeln!(text, "  nearest are `{a}` and `{b}`, {gap:.4e} m apart")?,
+        }
+    }
+    match approach.meeting {
+        Some(Meeting::At(t)) => writeln!(text, "  flying freely they first meet at t = {t:.4e} s")?,
+        Some(Meeting::After(t)) => writeln!(text, "  flying freely they do not meet before t = {t:.4e} s")?,
+        Some(Meeting::Never) => writeln!(text, "  flying freely nobody meets before the end")?,
+        None => {}
+    }
+    let round = approach.facetted.iter().map(|Facetted { body, edge, sagitta }| {
+        let said = format!(
+            "round, of facets with edges of {edge:.3e} m, up to {sagitta:.3e} m inside the round surface"
+        );
+        (body.clone(), said)
+    });
+    for (names, said) in grouped(round.collect()) {
+        writeln!(text, "  {names}: {said}")?;
+    }
+    let deepest = approach.facetted.iter().max_by(|p, q| p.sagitta.total_cmp(&q.sagitta));
+    if let (Some(Nearest { gap, .. }), Some(round)) = (&approach.nearest, deepest)
+        && *gap > 0.0
+        && *gap < round.sagitta
+    {
+        let (name, sagitta) = (&round.body, round.sagitta);
+        writeln!(
+            text,
+            "  the clearance {gap:.3e} m is less than the facets of `{name}` cut off, {sagitta:.3e} m: finer edges keep it"
+        )?;
+    }
+    Ok(())
+}
+
+/// Resident memory of this process [bytes], where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// A name without the numbers that an array adds.
+fn stem(name: &str) -> &str {
+    let mut stem = name;
+    while let Some((before, last)) = stem.rsplit_once('-') {
+        if last.is_empty() || !last.bytes().all(|b| b.is_ascii_digit()) {
+            break;
+        }
+        stem = before;
+    }
+    stem
+}
+
+/// Names with what is said about each; those of one array about which the same is said are told once.
+fn grouped(all: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut groups: Vec<(String, String, String, usize)> = Vec::new();
+    for (name, said) in all {
+        match groups.iter_mut().find(|g| stem(&g.0) == stem(&name) && g.2 == said) {
+            Some((_, last, _, count)) => (*last, *count) = (name, *count + 1),
+            None => groups.push((name.clone(), name, said, 1)),
+        }
+    }
+    let told = |(first, last, said, count): (String, String, String, usize)| match count {
+        1 => (format!("`{first}`"), said),
+        _ => (format!("`{first}` … `{last}`, {count} in all, each"), said),
+    };
+    groups.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_of_an_array_are_told_once_and_others_apart() {
+        let said = |name: &str, said: &str| (name.to_owned(), said.to_owned());
+        let groups = grouped(vec![
+            said("ball-1", "8 nodes"),
+            said("ball-2", "8 nodes"),
+            said("ball-3", "9 nodes"),
+            said("wall", "8 nodes"),
+            said("cube-1-1", "8 nodes"),
+            said("cube-2-1", "8 nodes"),
+        ]);
+        let names: Vec<&str> = groups.iter().map(|g| g.0.as_str()).collect();
+        let two = ["`ball-1` … `ball-2`, 2 in all, each", "`cube-1-1` … `cube-2-1`, 2 in all, each"];
+        assert_eq!(names, [two[0], "`ball-3`", "`wall`", two[1]]);
+    }
 }

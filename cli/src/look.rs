@@ -1,7 +1,9 @@
 //! `carom plot` and `carom render`: arguments of the library's plots and pictures.
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, say};
-use carom::look::{self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Select, Theme, View};
+use carom::look::{
+    self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Select, Theme, TimeUnit, View,
+};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -52,9 +54,9 @@ pub struct PlotArgs {
     reference: Vec<PathBuf>,
     #[arg(long, value_enum, default_value_t)]
     theme: Paper,
-    /// Unit of time on the axes
+    /// Unit of time on the axes: s, ms, us, ns, min or h if the deck is in seconds, or NAME=FACTOR
     #[arg(long, value_name = "UNIT")]
-    time_unit: Option<String>,
+    time_unit: Option<TimeUnit>,
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

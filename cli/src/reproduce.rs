@@ -2,7 +2,7 @@
 
 use crate::exit::{BAD_INPUT, CHECK_FAILED, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, unless_closed};
 use crate::signals::Stop;
-use carom::cases::reproduce::{CASES, Check, Done, Published, ReproduceError, find, report};
+use carom::cases::reproduce::{CASES, Check, Done, Origin, Published, ReproduceError, find, report};
 use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
@@ -123,6 +123,10 @@ fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> i
         }
         all.push((case, done));
     }
+    if !args.json {
+        let checks = all.iter().flat_map(|(_, done)| &done.checks);
+        writeln!(out, "{} checks: {}", checks.clone().count(), Origin::count(checks))?;
+    }
     if let Some(folder) = &args.out {
         match pool.install(|| report::write(folder, &all, args.quick)) {
             Ok(page) if !args.json => writeln!(out, "{}", folder.join(page).display())?,
@@ -147,12 +151,18 @@ fn print(args: &ReproduceArgs, case: &Published, check: &Check, out: &mut impl W
             "expected": finite(check.expected),
             "measured": finite(check.measured),
             "tolerance": finite(check.tolerance),
+            "origin": check.origin,
             "pass": check.pass(),
         });
         return writeln!(out, "{line}");
     }
     let mark = if check.pass() { "pass" } else { "FAIL" };
-    let Check { check, expected, measured, tolerance, relation } = check;
-    let sign = relation.sign();
-    writeln!(out, "{mark}  {}: {check}: {measured:.6e} {sign} {expected:.6e} ± {tolerance:.1e}", case.name)
+    let Check { check, expected, measured, tolerance, relation, origin, moved } = check;
+    let (sign, origin) = (relation.sign(), origin.name());
+    let moved = moved.map_or(String::new(), |why| format!(", moved: {why}"));
+    writeln!(
+        out,
+        "{mark}  {}: {check}: {measured:.6e} {sign} {expected:.6e} ± {tolerance:.1e} ({origin}{moved})",
+        case.name
+    )
 }

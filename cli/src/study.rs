@@ -5,7 +5,7 @@ use crate::input::DeckArguments;
 use crate::look::{Paper, failure};
 use crate::progress::StudyBar;
 use crate::signals::Stop;
-use carom::look::{self, Comparison, PlotOptions};
+use carom::look::{self, Comparison, PlotOptions, TimeUnit};
 use carom::{Combine, Study, StudyDeck, StudyError, Tally, Varied};
 use std::path::{Path, PathBuf};
 
@@ -74,9 +74,9 @@ pub struct CompareArguments {
     overwrite: bool,
     #[arg(long, value_enum, default_value_t)]
     theme: Paper,
-    /// Unit of time on the axes
+    /// Unit of time on the axes: s, ms, us, ns, min, h, or NAME=FACTOR
     #[arg(long, value_name = "UNIT")]
-    time_unit: Option<String>,
+    time_unit: Option<TimeUnit>,
     /// Threads; all cores unless given
     #[arg(long, value_name = "N")]
     threads: Option<usize>,

@@ -98,7 +98,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
     let names: Vec<&str> = deformable.iter().map(|d| d.0).chain(rigid.iter().map(|r| r.0)).collect();
     if let Some(contact) = &spec.contact {
         let dimension = builder.bodies().iter().map(|b| b.mesh.dimension()).max().unwrap_or(3);
-        builder.contact = who_touches(contact, &deformable, &builder, &names);
+        builder.contact = who_touches(contact, spec.method, &deformable, &builder, &names);
         builder.contact.obstacles =
             rigid.into_iter().map(|(name, o, mesh)| obstacle(name, o, mesh, dimension)).collect();
     }
@@ -148,15 +148,17 @@ fn guarded(spec: &Spec) -> bool {
 /// Who touches whom. Names have been looked up when the deck was checked.
 fn who_touches(
     spec: &Contact,
+    method: MethodName,
     deformable: &[(&str, &Body)],
     builder: &Builder,
     names: &[&str],
 ) -> contact::Contact {
     let index = |name: &String| names.iter().position(|n| n == name).map(|i| i as u32);
     let pair = |[a, b]: &[String; 2]| Some([index(a)?, index(b)?]);
+    let whole = spec.restitution.unwrap_or(method.restitution());
     let law = |between: &Between| contact::Law {
         friction: between.friction.unwrap_or(spec.friction),
-        restitution: between.restitution.or(spec.restitution),
+        restitution: Some(between.restitution.unwrap_or(whole)),
     };
     let mut off: Vec<u32> = spec.off.iter().filter_map(index).collect();
     let (mut parts, mut thickness) = (Vec::new(), Vec::new());
@@ -180,7 +182,7 @@ fn who_touches(
     contact::Contact {
         stick: spec.stick.unwrap_or_default(),
         obstacles: Vec::new(),
-        law: contact::Law { friction: spec.friction, restitution: spec.restitution },
+        law: contact::Law { friction: spec.friction, restitution: Some(whole) },
         laws: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, law(b)))).collect(),
         slaves: touching.iter().filter_map(|b| Some((pair(&b.bodies)?, index(b.slave.as_ref()?)?))).collect(),
         pairs_off: passing.iter().filter_map(|b| pair(&b.bodies)).collect(),

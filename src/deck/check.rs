@@ -9,7 +9,7 @@ use crate::element::choice::Sheet;
 use crate::mesh::subdivision::Subdivision;
 use crate::mesh::{CellKind, Mesh, MeshError};
 use carom_declare::problem::{suggest, there_are};
-use carom_declare::{List, Place, Problems, Tree};
+use carom_declare::{List, Place, Problems, Tree, Value};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -72,6 +72,9 @@ impl Checker<'_> {
                 },
             })
             .collect();
+        for (name, _) in body.iter().filter(|(_, b)| b.is_none()) {
+            self.material_of_unread(name, material);
+        }
         // Who could not be read may have used anything.
         if body.iter().all(|(_, b)| b.is_some()) {
             for (name, _) in material.iter().zip(&used).filter(|(_, used)| !**used).map(|(m, _)| m) {
@@ -243,6 +246,32 @@ impl Checker<'_> {
         known
     }
 
+    fn no_material(&self, wanted: &str, materials: &[(String, Option<AnyLaw>)], path: &[&str]) {
+        let message = format!("there is no material called \"{wanted}\"");
+        let help = if materials.is_empty() {
+            format!("add [material.{wanted}] with a law, or write the law here as a table")
+        } else {
+            suggest(wanted, materials.iter().map(|(n, _)| n.as_str()), '"')
+        };
+        self.problems.add(&self.place(path), message, help);
+    }
+
+    /// The material of a body that could not be read for another reason: it may be misspelt as well.
+    fn material_of_unread(&self, name: &str, materials: &[(String, Option<AnyLaw>)]) {
+        let path = ["body", name, "material"];
+        let mut node = &self.tree.root;
+        for key in path {
+            let Value::Table(entries) = &node.value else { return };
+            let Some(entry) = entries.iter().find(|e| e.key == key) else { return };
+            node = &entry.node;
+        }
+        if let Value::String(wanted) = &node.value
+            && !materials.iter().any(|(n, _)| n == wanted)
+        {
+            self.no_material(wanted, materials, &path);
+        }
+    }
+
     fn body(
         &self,
         name: &str,
@@ -259,13 +288,7 @@ impl Checker<'_> {
                     materials[i].1.clone()
                 }
                 None => {
-                    let message = format!("there is no material called \"{wanted}\"");
-                    let help = if materials.is_empty() {
-                        format!("add [material.{wanted}] with a law, or write the law here as a table")
-                    } else {
-                        suggest(wanted, materials.iter().map(|(n, _)| n.as_str()), '"')
-                    };
-                    self.problems.add(&self.place(path), message, help);
+                    self.no_material(wanted, materials, path);
                     None
                 }
             },

@@ -11,6 +11,7 @@
 //! A section of the deck is a file of its own, which declares its keys ([`carom_declare::section!`]); `spec.rs` holds them
 //! together. Nothing else has to be told of a new key: reader, default, schema, resolved deck and the guide's tables follow.
 
+pub mod approach;
 mod array;
 mod beyond;
 mod body;

@@ -28,7 +28,14 @@ impl Loaded {
         if let Some(start) = &mut spec.start {
             start.from = from_there(&start.from)?;
         }
-        let text = toml::to_string(&Written::Table(spec.write_keys())).map_err(io::Error::other)?;
+        let mut text = toml::to_string(&Written::Table(spec.write_keys())).map_err(io::Error::other)?;
+        if spec.contact.as_ref().is_some_and(|c| c.restitution.is_none()) {
+            // of the method, not of the deck: another method has its own
+            let (method, own) = (spec.method.name(), spec.method.restitution());
+            let comment =
+                format!("\n[contact]\n# restitution = {own:?}, that of method \"{method}\" unless given\n");
+            text = text.replacen("\n[contact]\n", &comment, 1);
+        }
         let head =
             format!("# As resolved by Carom {}: every default is written out.\n", env!("CARGO_PKG_VERSION"));
         Ok(head + &text)

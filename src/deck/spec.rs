@@ -19,7 +19,7 @@ use super::method::usual_safety;
 use crate::method::{
     asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics, velocity_update,
 };
-use carom_declare::{Item, List, Place, Positive, Problems, Tree, section};
+use carom_declare::{Item, List, Positive, Problems, Tree, section};
 
 section! {
     /// A deck of Carom: one problem, ready to run. Consistent units of your choice; comments here say SI.
@@ -112,22 +112,11 @@ impl Draft {
         if method == MethodName::Verlet && !touching && contact.is_none() {
             return;
         }
+        // a restitution that nobody chose stays unsaid: it goes with the method
         let contact = contact.get_or_insert_default();
-        let own = method.restitution();
-        let before = tree.method_before.as_deref().and_then(MethodName::called);
-        let before = before.filter(|b| *b != method).map(MethodName::restitution);
-        let told = |path: &[&str]| matches!(tree.place(path), Place::Option(_));
-        if !told(&["contact", "restitution"]) {
-            contact.restitution = carried_over(contact.restitution, before);
-        }
-        for (i, between) in contact.between.iter_mut().enumerate() {
-            if !told(&["contact", "between", &i.to_string(), "restitution"]) {
-                between.restitution = carried_over(between.restitution, before);
-            }
+        for between in &mut contact.between {
             between.friction.get_or_insert(contact.friction);
-            between.restitution.get_or_insert(contact.restitution.unwrap_or(own));
         }
-        contact.restitution.get_or_insert(own);
     }
 }
 
@@ -151,10 +140,4 @@ impl OwnTable<'_> {
             _ => {}
         }
     }
-}
-
-/// What is left of a restitution when an option puts another method in the place of one whose own is `before`: a
-/// resolved deck writes that out, so it says nothing about the new one.
-pub fn carried_over(restitution: Option<f64>, before: Option<f64>) -> Option<f64> {
-    restitution.filter(|e| before != Some(*e))
 }

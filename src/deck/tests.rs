@@ -393,7 +393,7 @@ fn a_resolved_deck_writes_out_what_the_method_takes_for_granted() {
         "projection = \"mass\"",
         "sweeps = 10",
         "friction = 0.0",
-        "restitution = 1.0",
+        "# restitution = 1.0, that of method \"dcr\" unless given",
         "guard = false",
         "off = []",
         "self = []",
@@ -408,18 +408,41 @@ fn a_resolved_deck_writes_out_what_the_method_takes_for_granted() {
     assert_eq!(contact.obstacles[0].name, "wall");
 }
 
+/// A restitution that was written stays, though it is just that of the method the deck names; one that was not goes with the
+/// method, from a resolved deck too.
 #[test]
-fn another_method_resets_a_restitution_that_was_written_out_and_keeps_one_that_was_chosen() {
-    assert_eq!(spec::carried_over(Some(1.0), Some(1.0)), None);
-    assert_eq!(spec::carried_over(Some(0.5), Some(1.0)), Some(0.5));
-    assert_eq!(spec::carried_over(Some(1.0), None), Some(1.0));
-    // the method of the text is known though an option wrote over it
-    let source = Source {
-        name: "deck".into(),
-        text: "method = \"dcr\"".into(),
-        options: vec!["method=verlet".into(), "method=dcr".into()],
+fn another_method_brings_its_own_restitution_only_where_none_was_written() {
+    let law = |text: &str, method: &str| {
+        let options = [format!("method=\"{method}\"")];
+        let input = Input { name: "deck", text, folder: Path::new("."), options: &options };
+        let loaded = load(&input).unwrap_or_else(|e| panic!("{e}"));
+        let resolved = loaded.resolved(Path::new(".")).unwrap();
+        let contact = loaded.case.model.contact;
+        ([contact.law(0, 1), contact.law(0, 2)].map(|l| l.restitution), resolved)
     };
-    assert_eq!(Tree::parse(&source).unwrap().method_before.as_deref(), Some("dcr"));
+    let between = |more: &str| format!("[contact]\n{more}[[contact.between]]\nbodies = [\"a\", \"wall\"]\n");
+    let written = two_boxes("dcr", &between("restitution = 1\n"));
+    assert_eq!(law(&written, "semi-explicit").0, [Some(1.0), Some(1.0)]);
+    let one = two_boxes("dcr", &(between("") + "restitution = 1\n"));
+    assert_eq!(law(&one, "semi-explicit").0, [Some(0.0), Some(1.0)]);
+    let silent = two_boxes("dcr", &between(""));
+    let (own, resolved) = law(&silent, "dcr");
+    assert_eq!(own, [Some(1.0), Some(1.0)]);
+    assert_eq!(law(&silent, "semi-explicit").0, [Some(0.0), Some(0.0)]);
+    assert_eq!(law(&resolved, "semi-explicit").0, [Some(0.0), Some(0.0)]);
+    assert_eq!(law(&resolved, "dcr").0, [Some(1.0), Some(1.0)]);
+}
+
+#[test]
+fn a_misspelt_material_is_told_beside_other_mistakes_of_its_body() {
+    let text = two_boxes("dcr", "").replacen(
+        "cells = [2, 2, 2] }\nmaterial = \"soft\"",
+        "cells = [2, 2] }\nmaterial = \"sofd\"",
+        1,
+    );
+    let told = load_text(&text).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(told.contains("has 2 entries") && told.contains("no material called \"sofd\""), "{told}");
+    assert!(told.contains("did you mean \"soft\"?"), "{told}");
 }
 
 #[test]

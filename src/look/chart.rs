@@ -60,7 +60,10 @@ impl Curve {
 /// Points to compare with, drawn as rings (or a dashed line, when many).
 #[derive(Clone, Debug)]
 pub struct Reference {
+    /// Name of the column.
     pub name: String,
+    /// Where the points come from, as the key says it; "reference" if empty. Each source of a panel has a mark of its own.
+    pub from: String,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
     pub colour: Rgba,
@@ -220,9 +223,8 @@ impl Figure<'_> {
         d.bold([MARGIN, top - 14.0], &panel.heading, TEXT, Anchor::Start, Paint::Ink);
         let behind = MARGIN + font::width(&panel.heading, TEXT, Weight::SemiBold) + 6.0;
         d.text([behind, top - 14.0], bracket(&panel.unit, *power), TEXT, Anchor::Start, Paint::SoftInk);
-        if let Some(r) = panel.references.first() {
-            reference_key(d, r, top - 14.0);
-        }
+        let sources = sources(panel);
+        reference_key(d, panel, &sources, top - 14.0);
         for &t in &frame.ticks.1 {
             grid_line(d, [x.at(t), top], [x.at(t), top + panel.height], false, format!("x={t:e}"));
         }
@@ -232,7 +234,8 @@ impl Figure<'_> {
             d.text([left - 8.0, base], label, TEXT, Anchor::End, Paint::SoftInk);
         }
         for reference in panel.references.iter().filter(|r| r.x.len() > MANY_POINTS) {
-            d.items.push(reference_line(reference, x, y));
+            let points = reference.x.iter().zip(&reference.y).map(|(&t, &v)| [x.at(t), y.at(v)]).collect();
+            d.items.push(dashed(points, mark_of(reference, &sources), Some(named(reference))));
         }
         for curve in &panel.curves {
             let points = self.curve_points(curve, panel, x, y);
@@ -254,7 +257,10 @@ impl Figure<'_> {
             }));
         }
         for reference in panel.references.iter().filter(|r| r.x.len() <= MANY_POINTS) {
-            d.items.extend(reference_rings(reference, x, y));
+            for (&t, &v) in reference.x.iter().zip(&reference.y) {
+                let (at, rim) = ([x.at(t), y.at(v)], Paint::Fixed(reference.colour));
+                d.items.extend(mark(mark_of(reference, &sources), at, rim, Some(named(reference))));
+            }
         }
         end_labels(d, panel, y, *right);
     }
@@ -352,47 +358,66 @@ fn grid_line(d: &mut Drawing, a: Point, b: Point, zero: bool, name: String) {
     d.items.push(Item::Stroke { points: vec![a, b], width: 1.0, paint, dash: None, name: Some(name) });
 }
 
-fn reference_line(r: &Reference, x: &Scale, y: &Scale) -> Item {
-    Item::Stroke {
-        points: r.x.iter().zip(&r.y).map(|(&t, &v)| [x.at(t), y.at(v)]).collect(),
-        width: 1.6,
-        paint: Paint::SoftInk,
-        dash: Some([5.0, 4.0]),
-        name: Some(format!("reference {}", r.name)),
+/// Sources of the references of a panel, in their order.
+fn sources(panel: &Panel) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    for r in &panel.references {
+        if !all.contains(&r.from.as_str()) {
+            all.push(&r.from);
+        }
+    }
+    all
+}
+
+/// Number of the mark, or of the dashes, of a reference.
+fn mark_of(r: &Reference, sources: &[&str]) -> usize {
+    sources.iter().position(|s| *s == r.from).unwrap_or(0)
+}
+
+fn named(r: &Reference) -> String {
+    match r.from.as_str() {
+        "" => format!("reference {}", r.name),
+        from => format!("{from} {}", r.name),
     }
 }
 
-fn reference_rings<'a>(r: &'a Reference, x: &'a Scale, y: &'a Scale) -> impl Iterator<Item = Item> + 'a {
-    r.x.iter().zip(&r.y).map(|(&t, &v)| Item::Disc {
-        at: [x.at(t), y.at(v)],
-        radius: 3.6,
-        fill: Paint::Paper,
-        rim: Paint::Fixed(r.colour),
-        rim_width: 1.6,
-        name: Some(format!("reference {}", r.name)),
-    })
+/// A line of points to compare with.
+fn dashed(points: Vec<Point>, which: usize, name: Option<String>) -> Item {
+    let dash = [[5.0, 4.0], [2.0, 3.0], [9.0, 3.0], [1.0, 5.0]][which % 4];
+    Item::Stroke { points, width: 1.6, paint: Paint::SoftInk, dash: Some(dash), name }
 }
 
-/// Says what rings, or the dashed line, stand for; right above the panel.
-fn reference_key(d: &mut Drawing, r: &Reference, base: f64) {
-    let right = WIDTH - MARGIN;
-    d.text([right, base], "reference", TEXT, Anchor::End, Paint::SoftInk);
-    let x = right - font::width("reference", TEXT, Weight::Regular) - 9.0;
+/// A point to compare with: a ring, square, diamond or triangle.
+fn mark(which: usize, at: Point, rim: Paint, name: Option<String>) -> Vec<Item> {
+    let (radius, rim_width) = (3.6, 1.6);
+    let corners: &[Point] = match which % 4 {
+        0 => return vec![Item::Disc { at, radius, fill: Paint::Paper, rim, rim_width, name }],
+        1 => &[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
+        2 => &[[0.0, -1.25], [1.25, 0.0], [0.0, 1.25], [-1.25, 0.0]],
+        _ => &[[0.0, -1.2], [1.1, 0.8], [-1.1, 0.8]],
+    };
+    let place = |c: &Point| [at[0] + radius * c[0], at[1] + radius * c[1]];
+    let mut points: Vec<Point> = corners.iter().map(place).collect();
+    let fill = Item::Fill { points: points.clone(), paint: Paint::Paper };
+    points.push(points[0]);
+    vec![fill, Item::Stroke { points, width: rim_width, paint: rim, dash: None, name }]
+}
+
+/// Says what marks and dashed lines stand for, from the right, right above the panel.
+fn reference_key(d: &mut Drawing, panel: &Panel, sources: &[&str], base: f64) {
+    let mut right = WIDTH - MARGIN;
     let y = base - TEXT * font::CAP_HEIGHT / 2.0;
-    if r.x.len() > MANY_POINTS {
-        let points = vec![[x - 18.0, y], [x, y]];
-        let dash = Some([5.0, 4.0]);
-        d.items.push(Item::Stroke { points, width: 1.6, paint: Paint::SoftInk, dash, name: None });
-    } else {
-        let rim = Paint::Fixed(r.colour);
-        d.items.push(Item::Disc {
-            at: [x, y],
-            radius: 3.6,
-            fill: Paint::Paper,
-            rim,
-            rim_width: 1.6,
-            name: None,
-        });
+    for (which, source) in sources.iter().enumerate().rev() {
+        let Some(r) = panel.references.iter().find(|r| r.from == *source) else { continue };
+        let text = shortened(if source.is_empty() { "reference" } else { source }, WIDTH / 4.0);
+        let x = right - font::width(&text, TEXT, Weight::Regular) - 9.0;
+        d.text([right, base], text, TEXT, Anchor::End, Paint::SoftInk);
+        let many = r.x.len() > MANY_POINTS;
+        match many {
+            true => d.items.push(dashed(vec![[x - 18.0, y], [x, y]], which, None)),
+            false => d.items.extend(mark(which, [x, y], Paint::Fixed(r.colour), None)),
+        }
+        right = x - if many { 32.0 } else { 18.0 };
     }
 }
 

@@ -4,7 +4,7 @@ use super::chart::{Curve, Figure, Panel, Part, Stacks, range};
 use super::colour::HUES;
 use super::draw::Drawing;
 use super::folder::{Summary, Table, history};
-use super::plot::{PlotOptions, seconds_text, write_drawings};
+use super::plot::{PlotOptions, TimeUnit, seconds_text, write_drawings};
 use super::sheet::{Sheet, figure};
 use super::{LookError, in_own_pool, write_all};
 use std::fmt::Write;
@@ -60,7 +60,8 @@ pub fn overlay(dirs: &[PathBuf], options: &PlotOptions) -> Result<Vec<PathBuf>, 
         let comparison = Comparison::read(dirs)?;
         let beside = || dirs[0].parent().unwrap_or(Path::new("")).join("compare");
         let out = options.out.clone().unwrap_or_else(beside);
-        let unit = options.time_unit.as_deref().unwrap_or("consistent units");
+        let none = TimeUnit { name: "consistent units".into(), per_time: 1.0 };
+        let unit = options.time_unit.as_ref().unwrap_or(&none);
         let mut files = write_drawings(&comparison.drawings(unit), &out, options.theme)?;
         files.extend(write_all(vec![(out.join("compare.csv"), comparison.csv().into_bytes())])?);
         Ok(files)
@@ -146,7 +147,7 @@ impl Comparison {
     }
 
     /// Common figures, with the names of their files.
-    pub fn drawings(&self, time_unit: &str) -> Vec<(String, Drawing)> {
+    pub fn drawings(&self, time_unit: &TimeUnit) -> Vec<(String, Drawing)> {
         let mut all = vec![("table".to_owned(), self.sheet())];
         for (file, title, columns) in FIGURES {
             let names: Vec<String> = columns.iter().map(|c| (*c).to_owned()).collect();
@@ -179,14 +180,14 @@ impl Comparison {
     }
 
     /// A panel for every column that is not zero throughout, with a curve for every run; nothing without any.
-    fn figure(&self, title: &str, columns: &[String], time_unit: &str) -> Option<Drawing> {
+    fn figure(&self, title: &str, columns: &[String], time_unit: &TimeUnit) -> Option<Drawing> {
         let size = |name: &String| {
             let all = self.runs.iter().flat_map(|r| r.column(name));
             range(all).map_or(0.0, |(lo, hi)| lo.abs().max(hi.abs()))
         };
         let largest = columns.iter().map(size).fold(0.0, f64::max);
         let shown = columns.iter().filter(|n| size(n) > NOTHING * largest || n.as_str() == "error");
-        let panels: Vec<Panel> = shown.map(|name| self.panel(name)).collect();
+        let panels: Vec<Panel> = shown.map(|name| self.panel(name, time_unit.per_time)).collect();
         if largest == 0.0 {
             return None;
         }
@@ -194,14 +195,14 @@ impl Comparison {
             title: title.to_owned(),
             caption: self.caption(),
             along: "time".into(),
-            time_unit: time_unit.to_owned(),
+            time_unit: time_unit.name.clone(),
             panels,
             ..Figure::default()
         };
         Some(figure.draw())
     }
 
-    fn panel(&self, name: &str) -> Panel {
+    fn panel(&self, name: &str, per_time: f64) -> Panel {
         let curve = |(k, run): (usize, &Compared)| {
             let mut y = run.column(name).to_vec();
             if name == "error" {
@@ -212,7 +213,7 @@ impl Comparison {
             let dash = (k >= HUES.len()).then_some([6.0, 3.0]);
             // what lies below shows on both sides
             let width = 1.4 + 0.4 * (self.runs.len() - 1 - k).min(6) as f64;
-            Curve { x: Some(run.time().to_vec()), width, dash, ..plain }
+            Curve { x: Some(run.time().iter().map(|t| t * per_time).collect()), width, dash, ..plain }
         };
         let with = self.runs.iter().enumerate().filter(|(_, r)| !r.column(name).is_empty());
         let curves: Vec<Curve> = with.map(curve).collect();

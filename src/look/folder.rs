@@ -56,6 +56,14 @@ impl Table {
         }
         Ok(Table { names, columns })
     }
+
+    /// The energy that was there: the largest of total and initial total + external work, over all rows.
+    pub fn energy_there(&self) -> Option<f64> {
+        let total = self.column("total").filter(|t| !t.is_empty())?;
+        let external = self.column("external").unwrap_or(&[]);
+        let put_in = external.iter().map(|e| total[0] + e);
+        Some(total.iter().copied().chain(put_in).filter(|e| e.is_finite()).fold(0.0, f64::max))
+    }
 }
 
 /// What `summary.json` tells; absent entries stay empty.
@@ -73,6 +81,11 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// All of it.
     pub whole: serde_json::Value,
+    /// Over the whole run, between rows of the history too: largest error of the balance, relative to the energy that was
+    /// there; pairs that carried impulse; deepest overlap [m].
+    pub error_max_rel: Option<f64>,
+    pub contacts_peak: f64,
+    pub penetration_max: f64,
 }
 
 impl Summary {
@@ -94,8 +107,13 @@ impl Summary {
         let warnings = value["warnings"]
             .as_array()
             .map_or(Vec::new(), |all| all.iter().filter_map(|w| Some(w.as_str()?.to_owned())).collect());
+        let number = |key: &str| value[key].as_f64().unwrap_or(0.0);
         Ok(Summary {
             warnings,
+            // a run that goes on has written its summary once, at the start
+            error_max_rel: value["energy"]["error_max_rel"].as_f64().filter(|_| status != "running"),
+            contacts_peak: number("contacts_peak"),
+            penetration_max: number("penetration_max"),
             title: word("title"),
             method: word("method"),
             status: status.to_owned(),

@@ -35,7 +35,7 @@ mod words;
 pub use camera::View;
 pub use colour::Theme;
 pub use compare::{Compared, Comparison, overlay};
-pub use plot::{PlotOptions, plot};
+pub use plot::{PlotOptions, TimeUnit, plot};
 pub use render::{ColourBy, RenderOptions, Select, picture, render};
 pub use scene::Cut;
 pub use words::in_words;

@@ -9,19 +9,58 @@ use super::folder::{Summary, Table, history};
 use super::{LookError, in_own_pool, write_all};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// What to plot and where.
 #[derive(Clone, Debug, Default)]
 pub struct PlotOptions {
     /// Folder of the plots; `plots` in the output folder by default.
     pub out: Option<PathBuf>,
-    /// CSV files with a column `time` and columns named as in the history, drawn as points.
+    /// CSV files with a column `time` and columns named as in the history, drawn as points under the names of the files.
     pub references: Vec<PathBuf>,
     pub theme: Theme,
     /// Unit of time on the axes; "consistent units" by default.
-    pub time_unit: Option<String>,
+    pub time_unit: Option<TimeUnit>,
     /// All cores by default.
     pub threads: Option<usize>,
+}
+
+/// A unit of time that axes are written in: `ms`, or `shakes=1e8` for any other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeUnit {
+    pub name: String,
+    /// How many of it are a unit of time of the history.
+    pub per_time: f64,
+}
+
+/// Units of time, and how many of each are a second.
+const TIME_UNITS: [(&str, f64); 7] = [
+    ("s", 1.0),
+    ("ms", 1e3),
+    ("us", 1e6),
+    ("µs", 1e6),
+    ("ns", 1e9),
+    ("min", 1.0 / 60.0),
+    ("h", 1.0 / 3600.0),
+];
+
+impl FromStr for TimeUnit {
+    type Err = String;
+    fn from_str(text: &str) -> Result<TimeUnit, String> {
+        let (name, factor) = match text.split_once('=') {
+            Some((name, factor)) => (name, factor.trim().parse().ok()),
+            None => (text, TIME_UNITS.iter().find(|u| u.0 == text).map(|u| u.1)),
+        };
+        match factor.filter(|f| *f > 0.0 && f64::is_finite(*f)) {
+            Some(per_time) => Ok(TimeUnit { name: name.replace("us", "µs"), per_time }),
+            None => {
+                let known = TIME_UNITS.map(|u| u.0).join(", ");
+                Err(format!(
+                    "`{text}` is no unit of time: there are {known}, if the deck is in seconds, and NAME=FACTOR for another"
+                ))
+            }
+        }
+    }
 }
 
 /// Pixels of the PNG per unit of the drawing.
@@ -74,7 +113,8 @@ pub fn drawings(dir: &Path, options: &PlotOptions) -> Result<Vec<(String, Drawin
             if let Some(name) = table_of_points.names.iter().find(|n| table.column(n).is_none()) {
                 return Err(LookError::Reference { path: path.clone(), column: name.clone() });
             }
-            Ok(table_of_points)
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Ok((name, table_of_points))
         })
         .collect::<Result<Vec<_>, LookError>>()?;
     let book = Book { table: &table, references, summary: &summary, options };
@@ -109,7 +149,8 @@ const ACCOUNTS: [(&str, Rgba, Option<[f64; 2]>); 10] = [
 
 struct Book<'a> {
     table: &'a Table,
-    references: Vec<Table>,
+    /// With the names of their files.
+    references: Vec<(String, Table)>,
     summary: &'a Summary,
     options: &'a PlotOptions,
 }
@@ -123,6 +164,17 @@ impl Book<'_> {
         "consistent units".to_owned()
     }
 
+    /// Units of the time axis in a unit of time of the history.
+    fn per_time(&self) -> f64 {
+        self.options.time_unit.as_ref().map_or(1.0, |u| u.per_time)
+    }
+
+    /// What errors of a table are a share of: the energy that was there, in the run if the table does not tell; 1 if none.
+    fn error_base(&self, table: &Table) -> f64 {
+        let there = table.energy_there().or(self.table.energy_there());
+        there.filter(|e| *e > 0.0).unwrap_or(1.0)
+    }
+
     fn figure(&self, title: &str, mut panels: Vec<Panel>, note: String) -> Drawing {
         for panel in &mut panels {
             for curve in panel.curves.clone() {
@@ -130,24 +182,27 @@ impl Book<'_> {
                     Paint::Fixed(c) => c,
                     _ => Rgba::rgb(118, 124, 133),
                 };
-                for table in &self.references {
+                for (from, table) in &self.references {
                     if let Some(y) = table.column(&curve.name) {
+                        let base = if curve.name == "error" { self.error_base(table) } else { 1.0 };
                         panel.references.push(Reference {
                             name: curve.name.clone(),
-                            x: table.columns[0].clone(),
-                            y: y.to_vec(),
+                            from: from.clone(),
+                            x: table.columns[0].iter().map(|t| t * self.per_time()).collect(),
+                            y: y.iter().map(|v| v / base).collect(),
                             colour,
                         });
                     }
                 }
             }
         }
-        let time_unit = self.options.time_unit.clone().unwrap_or_else(|| self.unit());
+        let time_unit = self.options.time_unit.as_ref().map_or_else(|| self.unit(), |u| u.name.clone());
+        let time: Vec<f64> = self.table.columns[0].iter().map(|t| t * self.per_time()).collect();
         Figure {
             title: title.to_owned(),
             caption: self.summary.caption(),
             along: "time".into(),
-            time: &self.table.columns[0],
+            time: &time,
             time_unit,
             panels,
             note,
@@ -161,18 +216,11 @@ impl Book<'_> {
     }
 
     fn energy(&self) -> Drawing {
-        let total = self.column("total");
-        let external = self.column("external");
-        let peak = total
-            .iter()
-            .enumerate()
-            .map(|(i, t)| t.abs() + external.get(i).map_or(0.0, |e| e.abs()))
-            .filter(|v| v.is_finite())
-            .fold(0.0, f64::max);
+        let peak = self.table.energy_there().unwrap_or(0.0);
         let (mut curves, mut nothing) = (Vec::new(), Vec::new());
         for (name, colour, dash) in ACCOUNTS {
             let curve = Curve { dash, ..self.curve(name, name, colour) };
-            let referenced = self.references.iter().any(|t| t.column(name).is_some());
+            let referenced = self.references.iter().any(|(_, t)| t.column(name).is_some());
             match range(curve.y.iter()) {
                 Some((lo, hi)) if lo.abs().max(hi.abs()) > NOTHING * peak || referenced => curves.push(curve),
                 Some(_) => nothing.push(name),
@@ -180,9 +228,9 @@ impl Book<'_> {
             }
         }
         curves.push(Curve { paint: Paint::Ink, width: 2.6, ..self.curve("total", "total", HUES[0]) });
-        let share = |y: Vec<f64>| y.into_iter().map(|v| if peak > 0.0 { v / peak } else { v }).collect();
         let mut error = self.curve("error", "error", HUES[1]);
-        error.y = share(error.y);
+        let base = self.error_base(self.table);
+        error.y.iter_mut().for_each(|v| *v /= base);
         let note = match nothing.as_slice() {
             [] => String::new(),
             names => format!("Zero throughout: {}.", names.join(", ")),
@@ -199,7 +247,7 @@ impl Book<'_> {
                 },
                 Panel {
                     heading: "error of the balance".into(),
-                    unit: "share of the peak energy".into(),
+                    unit: "share of the energy that was there".into(),
                     curves: vec![error],
                     height: 80.0,
                     ..Panel::default()

@@ -23,12 +23,7 @@ pub fn in_words(dir: &Path) -> Result<String, LookError> {
     let last = |name: &str| column(name).last().copied().unwrap_or(0.0);
     let total = column("total");
     let (first, end) = (total[0], total[total.len() - 1]);
-    let external = column("external");
-    let peak = total
-        .iter()
-        .enumerate()
-        .map(|(i, t)| t.abs() + external.get(i).map_or(0.0, |e| e.abs()))
-        .fold(0.0, f64::max);
+    let peak = table.energy_there().unwrap_or(0.0);
     let percent = |v: f64| if peak > 0.0 { format!(" ({:.1} %)", 100.0 * v / peak) } else { String::new() };
     let largest = |name: &str| column(name).iter().fold(0.0_f64, |a, v| a.max(v.abs()));
 
@@ -48,22 +43,20 @@ pub fn in_words(dir: &Path) -> Result<String, LookError> {
     if correction.abs() > NOTHING * peak {
         energy += &format!("; corrections added {}{}", short(correction), percent(correction));
     }
-    let error = largest("error");
-    let balance = match peak {
-        _ if !summary.warnings.is_empty() => {
-            format!(
-                "Balance    {} is unaccounted for; the result is in doubt, see the warnings",
-                short(error)
-            )
+    let of_rows = if peak > 0.0 { largest("error") / peak } else { largest("error") };
+    let error = summary.error_max_rel.unwrap_or(of_rows);
+    let unit = if peak > 0.0 { " of the energy that was there" } else { "" };
+    let balance = match summary.warnings.is_empty() {
+        true => format!("Balance    closed to {error:.1e}{unit}"),
+        false => {
+            format!("Balance    off by {error:.1e}{unit}; the result is in doubt, see the warnings")
         }
-        p if p > 0.0 => format!("Balance    closed to {:.1e} of the peak energy", error / p),
-        _ => format!("Balance    closed to {}", short(error)),
     };
-    let contact = match largest("contacts") {
+    let pairs = largest("contacts").max(summary.contacts_peak);
+    let overlap = largest("penetration").max(summary.penetration_max);
+    let contact = match pairs.max(overlap) {
         0.0 => "Contact    none".to_owned(),
-        pairs => {
-            format!("Contact    up to {pairs:.0} pairs, deepest overlap {}", short(largest("penetration")))
-        }
+        _ => format!("Contact    up to {pairs:.0} pairs, deepest overlap {}", short(overlap)),
     };
     let see = format!("See        carom plot {0}   carom render {0}", dir.display());
     Ok([energy, balance, contact, see].join("\n") + "\n")

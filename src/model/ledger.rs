@@ -79,7 +79,7 @@ pub struct Ledger {
     pub dt_max: f64,
     pub dt_sum: f64,
 
-    /// Largest |error| after any step, and largest total + |external| [J].
+    /// Largest |error| that was seen, and the energy that was there: the largest of total and initial + external [J].
     pub error_max: f64,
     pub peak: f64,
 
@@ -101,9 +101,9 @@ impl Ledger {
             + self.plastic
     }
 
-    /// Largest error so far relative to the largest energy so far.
+    /// Largest error so far relative to the energy that was there; absolute if there was none.
     pub fn error_max_rel(&self) -> f64 {
-        if self.peak > 0.0 { self.error_max / self.peak } else { 0.0 }
+        if self.peak > 0.0 { self.error_max / self.peak } else { self.error_max }
     }
 
     /// The measured energies are those of the beginning.
@@ -113,15 +113,53 @@ impl Ledger {
         self.dt_min = f64::INFINITY;
     }
 
+    /// Takes the extremes of the books as they stand: energies have been measured and work booked for one instant.
+    pub fn judge(&mut self) {
+        self.error_max = self.error_max.max(self.error().abs());
+        self.peak = self.peak.max(self.total()).max(self.initial + self.external);
+    }
+
     /// Ends one step of length `dt`: energies have been measured and work booked.
     pub fn close_step(&mut self, dt: f64) {
         self.dt = dt;
         self.dt_min = self.dt_min.min(dt);
         self.dt_max = self.dt_max.max(dt);
         self.dt_sum += dt;
-        self.error_max = self.error_max.max(self.error().abs());
-        self.peak = self.peak.max(self.total() + self.external.abs());
+        self.judge();
         self.contacts_peak = self.contacts_peak.max(self.contacts);
         self.penetration_max = self.penetration_max.max(self.penetration);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 27.2 J put in by loads of which friction took 6.61 J and the rest is still there: nothing else was ever there.
+    #[test]
+    fn shares_are_those_of_the_energy_that_was_there() {
+        let mut ledger = Ledger::default();
+        ledger.open();
+        ledger.external = 27.2;
+        ledger.friction = 6.61;
+        ledger.kinetic = 27.2 - 6.61 + 0.272;
+        ledger.close_step(1.0);
+        assert_eq!(ledger.peak, 27.2);
+        assert!((ledger.error_max_rel() - 0.01).abs() < 1e-12);
+        // work taken out leaves what was there at the start
+        let mut braked = Ledger { kinetic: 10.0, ..Ledger::default() };
+        braked.open();
+        (braked.kinetic, braked.external) = (1.0, -9.0);
+        braked.close_step(1.0);
+        assert_eq!(braked.peak, 10.0);
+    }
+
+    #[test]
+    fn an_error_where_there_is_no_energy_is_told_as_it_is() {
+        let mut ledger = Ledger::default();
+        ledger.open();
+        ledger.friction = 0.25;
+        ledger.close_step(1.0);
+        assert_eq!((ledger.peak, ledger.error_max_rel()), (0.0, 0.25));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn unfinished(path: &Path) -> PathBuf {
 }
 
 /// Replaces the file at `path` in one move: a reader sees the old content or the new, never half.
-pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let tmp = unfinished(path);
     let written = fs::write(&tmp, content).and_then(|()| fs::rename(&tmp, path));
     if written.is_err() {

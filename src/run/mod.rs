@@ -353,6 +353,8 @@ impl Run {
     fn look_at(&mut self, last: bool, who: &mut dyn FnMut(&dyn Observer) -> bool) -> Result<(), RunError> {
         let begin = Instant::now();
         self.case.method.synchronise(&self.case.model, &self.case.state, &mut self.copy);
+        // methods without common steps measure now and then, and whenever somebody looks
+        self.ledger.judge();
         let momentum = Momentum::by(self.case.method.as_ref(), &self.case.model, &self.copy);
         self.balance.update(&momentum, &self.ledger);
         let look = Look {

@@ -1,7 +1,7 @@
 //! Curves stand where the numbers say.
 
 use crate::folders;
-use carom::look::{PlotOptions, Theme, in_words, plot};
+use carom::look::{PlotOptions, Theme, TimeUnit, in_words, plot};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -159,6 +159,53 @@ fn reference_points_lie_on_the_curve_they_were_taken_from() {
     assert!(svg.words.iter().any(|w| w == "reference"));
 }
 
+/// 2 ms drawn in milliseconds end at 2, in a unit of one's own at what its factor says.
+#[test]
+fn a_unit_of_time_scales_the_axis() {
+    let dir = folders::empty("plots_unit");
+    folders::history(&dir, "Two elastic bars", 400);
+    for (unit, end, word) in [("ms", 2.0, "time (ms)"), ("us", 2e3, "µs"), ("shakes=1e8", 2e5, "shakes")] {
+        let time_unit = Some(unit.parse().unwrap());
+        plot(&dir, &PlotOptions { time_unit, ..PlotOptions::default() }).unwrap();
+        let svg = parse(&dir.join("plots/energy.svg"));
+        let drawn = svg.numbers("total");
+        assert!((drawn[drawn.len() - 1][0] / end - 1.0).abs() < 1e-3, "{unit}");
+        assert!(svg.words.iter().any(|w| w.contains(word)), "{unit}: {:?}", svg.words);
+    }
+    assert!("fortnight".parse::<TimeUnit>().unwrap_err().contains("NAME=FACTOR"));
+    assert!("ms=0".parse::<TimeUnit>().is_err());
+}
+
+/// The reference has a tenth of the run's energy and a tenth of its error: the same share.
+#[test]
+fn errors_of_a_reference_are_shares_of_its_own_energy_and_several_stay_apart() {
+    let dir = folders::empty("plots_references");
+    folders::history(&dir, "Two elastic bars", 400);
+    let file = |name: &str, scale: f64| {
+        let path = dir.join(format!("{name}.csv"));
+        let rows = [0, 100, 200, 390].map(|i| {
+            let row = folders::row(i as f64 / 400.0);
+            format!("{:e},{:e},{:e}\n", row[0], scale * row[12], scale * row[13])
+        });
+        std::fs::write(&path, format!("time,total,error\n{}", rows.concat())).unwrap();
+        path
+    };
+    let references = vec![file("measured", 0.1), file("computed", 1.0)];
+    plot(&dir, &PlotOptions { references, ..PlotOptions::default() }).unwrap();
+    let svg = parse(&dir.join("plots/energy.svg"));
+    let rings: Vec<_> = svg.rings.iter().filter(|(n, _)| n == "measured error").collect();
+    assert_eq!(rings.len(), 4);
+    for (_, at) in rings {
+        let near = svg.curve("error").iter().any(|p| (p[0] - at[0]).hypot(p[1] - at[1]) < 0.02);
+        assert!(near, "{at:?}");
+    }
+    // the second has marks of its own
+    assert_eq!(svg.lines.iter().filter(|(n, _)| n == "computed error").count(), 4);
+    for name in ["measured", "computed"] {
+        assert!(svg.words.iter().any(|w| w == name), "{:?}", svg.words);
+    }
+}
+
 #[test]
 fn a_long_history_makes_a_small_file() {
     let dir = folders::empty("plots_long");
@@ -202,11 +249,27 @@ fn words_tell_where_the_energy_went() {
         "1000 at the start, 870 at the end",
         "friction took 90 (9.0 %)",
         "normal contact took 40 (4.0 %)",
-        "closed to 2.9e-10 of the peak energy",
+        "closed to 2.9e-10 of the energy that was there",
         "up to 64 pairs, deepest overlap 2.400e-6",
         "carom render",
     ] {
         assert!(words.contains(part), "{part}\n{words}");
     }
     assert!(!words.contains("plastic") && !words.contains("loads"), "{words}");
+}
+
+/// Bodies that touched between two rows, and an error that was larger there: the summary knows.
+#[test]
+fn words_know_what_happened_between_rows() {
+    let dir = folders::empty("words_between");
+    folders::history(&dir, "Two elastic bars", 2);
+    let summary = std::fs::read_to_string(dir.join("summary.json")).unwrap();
+    let more = r#"{ "contacts_peak": 12, "penetration_max": 3e-6, "energy": { "error_max_rel": 0.015 }, "#;
+    std::fs::write(dir.join("summary.json"), summary.replacen('{', more, 1)).unwrap();
+    let history = std::fs::read_to_string(dir.join("history.csv")).unwrap();
+    let rows: Vec<&str> = history.lines().collect();
+    std::fs::write(dir.join("history.csv"), format!("{}\n{}\n", rows[0], rows[1])).unwrap();
+    let words = in_words(&dir).unwrap();
+    assert!(words.contains("closed to 1.5e-2 of the energy that was there"), "{words}");
+    assert!(words.contains("up to 12 pairs, deepest overlap 3.000e-6"), "{words}");
 }

@@ -5,6 +5,7 @@
 //! ∓0.1. What is left of the exact answer are waves in the bars, which a finer mesh makes smaller; bounds are those of a
 //! prototype of the method with a margin.
 
+use super::Origin::*;
 use super::{Check, Outcome, Part, Published, largest};
 use crate::look::chart::{Curve, Figure, Panel, Reference};
 use crate::look::colour::HUES;
@@ -119,20 +120,24 @@ pub(super) const GRADED_BARS: Published = Published {
                 // contacts that see the velocities as the last kicks left them
                 _ => {
                     let more = energy_error(o) - energy_error(&outcomes[0]);
-                    checks.push(Check::at_least(format!("{name}: energy error it has more"), more, 0.05));
+                    checks.push(Prototype.at_least(format!("{name}: energy error it has more"), more, 0.05));
                     continue;
                 }
             };
             let (error, at_rest) = tip_errors(o);
             checks.extend([
-                Check::at_most(format!("{name}: energy error, relative"), energy_error(o), energy),
-                Check::at_most(format!("{name}: largest error of the tips' displacement"), error, tip),
-                Check::at_most(format!("{name}: displacement of the tips before t = 19.5"), at_rest, resting),
-                Check::within(format!("{name}: end of contact"), o.last_push(), 20.6, 1.1),
-                Check::within(format!("{name}: impulse, 2 ρ c v A L/c"), o.last("push.jx"), -2.0, 0.1),
-                Check::at_most(format!("{name}: deepest overlap"), o.ledger.penetration_max, depth),
-                Check::at_most(format!("{name}: drift of momentum"), o.balance.linear_drift_max, 1e-12),
-                Check::at_most(format!("{name}: kicks miscounted"), miscounted(o, 50.0), 0.0),
+                Prototype.at_most(format!("{name}: energy error, relative"), energy_error(o), energy),
+                Prototype.at_most(format!("{name}: largest error of the tips' displacement"), error, tip),
+                Prototype.at_most(
+                    format!("{name}: displacement of the tips before t = 19.5"),
+                    at_rest,
+                    resting,
+                ),
+                Prototype.within(format!("{name}: end of contact"), o.last_push(), 20.6, 1.1),
+                Exact.within(format!("{name}: impulse, 2 ρ c v A L/c"), o.last("push.jx"), -2.0, 0.1),
+                Prototype.at_most(format!("{name}: deepest overlap"), o.ledger.penetration_max, depth),
+                Exact.at_most(format!("{name}: drift of momentum"), o.balance.linear_drift_max, 1e-12),
+                Exact.at_most(format!("{name}: kicks miscounted"), miscounted(o, 50.0), 0.0),
             ]);
         }
         checks
@@ -142,6 +147,7 @@ pub(super) const GRADED_BARS: Published = Published {
         let time = o.column("time");
         let exact = Reference {
             name: "exact".into(),
+            from: String::new(),
             x: vec![0.0, 20.0, 50.0],
             y: vec![0.0, 0.0, -3.0],
             colour: HUES[0],
@@ -239,7 +245,7 @@ fn growth_checks(outcomes: &[Outcome]) -> Vec<Check> {
     let sizes = sizes_of(outcomes);
     for (i, (size, spared)) in sizes.iter().zip(SPARED).enumerate() {
         let [own, other] = size.first().map(|o| o.summary.element_kicks as f64);
-        checks.push(Check::within(
+        checks.push(Prototype.within(
             format!("n = {}: kicks spared", i + 1),
             other / own,
             spared,
@@ -247,20 +253,20 @@ fn growth_checks(outcomes: &[Outcome]) -> Vec<Check> {
         ));
     }
     let off = outcomes.iter().map(|o| miscounted(o, 50.0)).sum();
-    checks.push(Check::at_most("kicks miscounted, all sizes", off, 0.0));
+    checks.push(Exact.at_most("kicks miscounted, all sizes", off, 0.0));
     let n = sizes.len().min(SPARED.len());
     let [own, other] = sizes[n - 1].first().map(|o| tip_errors(o).0);
-    checks.push(Check::at_most(format!("n = {n}: tip error over that of verlet"), own / other, 1.1));
+    checks.push(Own.at_most(format!("n = {n}: tip error over that of verlet"), own / other, 1.1));
     if outcomes[0].quick {
         return checks;
     }
     let ratios: Vec<[f64; 2]> = sizes.iter().map(Size::ratios).collect();
     let behind = largest(ratios[3..8].iter().map(|r| r[0]));
-    checks.push(Check::at_most("time over that of verlet, the worst from n = 4 on", behind, 1.0));
-    checks.push(Check::at_most("n = 8: time over that of verlet", ratios[7][0], 0.6));
-    checks.push(Check::at_most("n = 8: time of contact over that of verlet", ratios[7][1], 1.0));
-    checks.push(Check::at_most("n = 8, two threads: time over that of verlet", ratios[8][0], 1.0));
-    checks.push(Check::at_most("n = 8: ratio of times over that at n = 3", ratios[7][0] / ratios[2][0], 1.0));
+    checks.push(Paper.at_most("time over that of verlet, the worst from n = 4 on", behind, 1.0));
+    checks.push(Own.at_most("n = 8: time over that of verlet", ratios[7][0], 0.6));
+    checks.push(Paper.at_most("n = 8: time of contact over that of verlet", ratios[7][1], 1.0));
+    checks.push(Own.at_most("n = 8, two threads: time over that of verlet", ratios[8][0], 1.0));
+    checks.push(Paper.at_most("n = 8: ratio of times over that at n = 3", ratios[7][0] / ratios[2][0], 1.0));
     // exponents of growth, by least squares over the sizes whose times are more than noise
     let slope = |which: usize| {
         let points: Vec<(f64, f64)> =
@@ -271,7 +277,7 @@ fn growth_checks(outcomes: &[Outcome]) -> Vec<Check> {
         both / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
     };
     let slower = slope(0) - slope(1);
-    checks.push(Check::at_most("exponent of growth, less that of verlet", slower, 0.0));
+    checks.push(Paper.at_most("exponent of growth, less that of verlet", slower, 0.0));
     checks
 }
 
@@ -344,12 +350,12 @@ pub(super) const RINGING_BAR: Published = Published {
         let drifts: Vec<f64> = o.iter().map(drift).collect();
         let momentum = largest(o.iter().map(|o| o.balance.linear_drift_max));
         vec![
-            Check::at_most("drift of the energy, classes at half the critical step", drifts[0], 1e-3),
-            Check::at_most("drift of the energy, classes at 0.9 of it", drifts[1], 1e-3),
-            Check::at_least("drift with free steps over that with classes", drifts[2] / drifts[0], 10.0),
-            Check::at_most("largest energy error in classes, relative", o[0].ledger.error_max_rel(), 0.02),
-            Check::at_most("kicks miscounted", o.iter().map(|o| miscounted(o, o.last("time"))).sum(), 0.0),
-            Check::at_most("drift of momentum", momentum, 1e-12),
+            Prototype.at_most("drift of the energy, classes at half the critical step", drifts[0], 1e-3),
+            Prototype.at_most("drift of the energy, classes at 0.9 of it", drifts[1], 1e-3),
+            Prototype.at_least("drift with free steps over that with classes", drifts[2] / drifts[0], 10.0),
+            Exact.at_most("largest energy error in classes, relative", o[0].ledger.error_max_rel(), 0.02),
+            Exact.at_most("kicks miscounted", o.iter().map(|o| miscounted(o, o.last("time"))).sum(), 0.0),
+            Exact.at_most("drift of momentum", momentum, 1e-12),
         ]
     },
     figures: |outcomes| {

@@ -3,6 +3,7 @@
 //! A short pull at one end sets the bar going; then nothing acts on it. The exact natural frequencies of a bar that is
 //! free at both ends are `f_n = n c / 2L`, `c = √(E/ρ)`; the centre of mass keeps the speed `J / m` of the pull.
 
+use super::Origin::*;
 use super::{Check, Outcome, Part, Published};
 use std::f64::consts::PI;
 
@@ -65,24 +66,19 @@ fn checks(outcome: &Outcome) -> Vec<Check> {
         .map(|n| {
             let exact = n as f64 / 2.0;
             let name = format!("frequency {n} of the free bar, n c / 2L");
-            Check::within(name, frequency_near(time, tip, exact), exact, 1e-3 * exact)
+            Exact.within(name, frequency_near(time, tip, exact), exact, 1e-3 * exact)
         })
         .collect();
     // The triangle's area over the mass of the bar.
     let speed = 0.5 * PULL * DURATION;
     let last = outcome.column("bar.vx").last().copied().unwrap_or(f64::NAN);
-    checks.push(Check::within(
-        "speed of the centre of mass after the pull, J / m",
-        last,
-        speed,
-        1e-3 * speed,
-    ));
+    checks.push(Exact.within("speed of the centre of mass after the pull, J / m", last, speed, 1e-3 * speed));
     let error = outcome.ledger.error_max_rel();
-    checks.push(Check::at_most("largest energy error, relative", error, 0.01));
+    checks.push(Exact.at_most("largest energy error, relative", error, 0.01));
     let drift = outcome.balance.linear_drift_max;
     // a rounding a step
     let roundings = f64::EPSILON * outcome.summary.steps as f64;
-    checks.push(Check::at_most("largest drift of momentum, relative", drift, roundings));
+    checks.push(Exact.at_most("largest drift of momentum, relative", drift, roundings));
     checks
 }
 

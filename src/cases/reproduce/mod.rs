@@ -58,6 +58,66 @@ pub enum Relation {
     AtLeast,
 }
 
+/// Where the bound of a check comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A figure or a statement of the paper, for the paper's set-up.
+    Paper,
+    /// An answer that is known exactly: a solution, an invariant, a count. The tolerance is round-off, or what mesh and
+    /// step leave of it.
+    Exact,
+    /// A figure of an independent program.
+    Reference,
+    /// A figure of a prototype of the method, by the same hands.
+    Prototype,
+    /// Our own judgement or our own runs: what nobody else has an answer for.
+    Own,
+}
+
+impl Origin {
+    pub const ALL: [Origin; 5] =
+        [Origin::Paper, Origin::Exact, Origin::Reference, Origin::Prototype, Origin::Own];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Paper => "paper",
+            Origin::Exact => "exact",
+            Origin::Reference => "reference",
+            Origin::Prototype => "prototype",
+            Origin::Own => "own",
+        }
+    }
+
+    fn check(
+        self,
+        check: impl Into<String>,
+        relation: Relation,
+        [measured, expected, tolerance]: [f64; 3],
+    ) -> Check {
+        Check { check: check.into(), relation, expected, measured, tolerance, origin: self, moved: None }
+    }
+
+    pub fn within(self, check: impl Into<String>, measured: f64, expected: f64, tolerance: f64) -> Check {
+        self.check(check, Relation::Within, [measured, expected, tolerance])
+    }
+
+    pub fn at_most(self, check: impl Into<String>, measured: f64, expected: f64) -> Check {
+        self.check(check, Relation::AtMost, [measured, expected, 0.0])
+    }
+
+    pub fn at_least(self, check: impl Into<String>, measured: f64, expected: f64) -> Check {
+        self.check(check, Relation::AtLeast, [measured, expected, 0.0])
+    }
+
+    /// How many of some checks have each origin, in words: "12 exact, 3 own".
+    pub fn count<'a>(checks: impl Iterator<Item = &'a Check> + Clone) -> String {
+        let of = |origin: Origin| (checks.clone().filter(|c| c.origin == origin).count(), origin.name());
+        let counts = Origin::ALL.map(of).into_iter().filter(|c| c.0 > 0);
+        counts.map(|(count, name)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// One check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
@@ -67,19 +127,16 @@ pub struct Check {
     pub measured: f64,
     /// Absolute, in the unit of `measured`.
     pub tolerance: f64,
+    pub origin: Origin,
+    /// Why the bound is not the one that was set before the result was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<&'static str>,
 }
 
 impl Check {
-    pub fn within(check: impl Into<String>, measured: f64, expected: f64, tolerance: f64) -> Self {
-        Check { check: check.into(), relation: Relation::Within, expected, measured, tolerance }
-    }
-
-    pub fn at_most(check: impl Into<String>, measured: f64, expected: f64) -> Self {
-        Check { check: check.into(), relation: Relation::AtMost, expected, measured, tolerance: 0.0 }
-    }
-
-    pub fn at_least(check: impl Into<String>, measured: f64, expected: f64) -> Self {
-        Check { check: check.into(), relation: Relation::AtLeast, expected, measured, tolerance: 0.0 }
+    /// With a bound that was moved after the result was seen.
+    fn moved(self, why: &'static str) -> Check {
+        Check { moved: Some(why), ..self }
     }
 
     /// What is not finite never passes.
@@ -365,12 +422,13 @@ mod tests {
 
     #[test]
     fn a_check_that_is_not_finite_fails_and_the_relations_mean_what_they_say() {
-        assert!(Check::within("", 1.05, 1.0, 0.1).pass() && !Check::within("", 1.2, 1.0, 0.1).pass());
-        assert!(Check::at_most("", -5.0, 1.0).pass() && !Check::at_most("", 1.1, 1.0).pass());
-        let least = Check { relation: Relation::AtLeast, ..Check::at_most("", 2.0, 1.0) };
+        let exact = Origin::Exact;
+        assert!(exact.within("", 1.05, 1.0, 0.1).pass() && !exact.within("", 1.2, 1.0, 0.1).pass());
+        assert!(exact.at_most("", -5.0, 1.0).pass() && !exact.at_most("", 1.1, 1.0).pass());
+        let least = exact.at_least("", 2.0, 1.0);
         assert!(least.pass());
         for relation in [Relation::Within, Relation::AtMost, Relation::AtLeast] {
-            let check = Check { relation, ..Check::within("", f64::NAN, 1.0, f64::INFINITY) };
+            let check = Check { relation, ..exact.within("", f64::NAN, 1.0, f64::INFINITY) };
             assert!(!check.pass());
         }
     }

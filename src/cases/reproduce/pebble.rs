@@ -3,8 +3,9 @@
 //! Of the elements less than one per cent are small. Velocity Verlet takes their step for all; with steps in classes the
 //! block's are eight times as long, so it is kicked an eighth as often.
 
+use super::Origin::*;
 use super::bars::miscounted;
-use super::{Check, Outcome, Part, Published};
+use super::{Outcome, Part, Published};
 
 /// Cells along an edge of the pebble and of the block, and when it ends.
 fn size(quick: bool) -> (u32, u32, f64) {
@@ -61,12 +62,12 @@ pub(super) const PEBBLE: Published = Published {
         let error = |o: &Outcome| o.ledger.error_max_rel();
         let drift = own.balance.linear_drift_max.max(own.balance.angular_drift_max);
         let mut checks = vec![
-            Check::within("kicks spared", kicks(verlet) / kicks(own), spared, 0.02 * spared),
-            Check::at_most("largest energy error, relative", error(own), 0.01),
-            Check::at_most("largest energy error, less that of verlet", error(own) - error(verlet), 1e-3),
-            Check::at_most("drift of momenta", drift, 1e-12),
-            Check::at_most("kicks miscounted", miscounted(own, end) + miscounted(verlet, end), 0.0),
-            Check::within(
+            Exact.within("kicks spared", kicks(verlet) / kicks(own), spared, 0.02 * spared),
+            Exact.at_most("largest energy error, relative", error(own), 0.01),
+            Own.at_most("largest energy error, less that of verlet", error(own) - error(verlet), 1e-3),
+            Exact.at_most("drift of momenta", drift, 1e-12),
+            Exact.at_most("kicks miscounted", miscounted(own, end) + miscounted(verlet, end), 0.0),
+            Own.within(
                 "velocity of the pebble, beside verlet",
                 own.last("pebble.vz"),
                 verlet.last("pebble.vz"),
@@ -75,7 +76,7 @@ pub(super) const PEBBLE: Published = Published {
         ];
         if !own.quick {
             let ratio = verlet.summary.loop_seconds / own.summary.loop_seconds;
-            checks.push(Check::at_least("time of verlet over its own", ratio, 4.0));
+            checks.push(Own.at_least("time of verlet over its own", ratio, 4.0));
         }
         checks
     },

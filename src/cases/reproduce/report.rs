@@ -1,6 +1,6 @@
 //! What `carom reproduce --out` leaves: a folder for every case, and one page about all of them.
 
-use super::{Check, Done, Outcome, Published, Relation, SHEET};
+use super::{Check, Done, Origin, Outcome, Published, Relation, SHEET};
 use crate::look::draw::Drawing;
 use crate::look::plot::write_drawings;
 use crate::look::{self, LookError, PlotOptions, RenderOptions, Select, Theme};
@@ -82,9 +82,11 @@ fn write_page(text: &mut String, done: &[(&Published, Done)], quick: bool) -> st
     let version = env!("CARGO_PKG_VERSION");
     writeln!(
         text,
-        "<p>{} cases{size}, {count} checks, {passed} passed. Carom {version}, {} threads.</p>",
+        "<p>{} cases{size}, {count} checks, {passed} passed. Carom {version}, {} threads.</p>\n\
+         <p>Where their bounds come from: {}.</p>",
         done.len(),
-        rayon::current_num_threads()
+        rayon::current_num_threads(),
+        Origin::count(checks())
     )?;
     writeln!(
         text,
@@ -121,7 +123,7 @@ fn section(text: &mut String, case: &Published, done: &Done) -> std::fmt::Result
     )?;
     writeln!(
         text,
-        "<table>\n<tr><th>check<th class=\"number\">measured<th><th class=\"number\">expected<th class=\"number\">tolerance<th>"
+        "<table>\n<tr><th>check<th class=\"number\">measured<th><th class=\"number\">expected<th class=\"number\">tolerance<th>origin<th>"
     )?;
     for check in &done.checks {
         let Check { expected, measured, tolerance, .. } = check;
@@ -129,12 +131,16 @@ fn section(text: &mut String, case: &Published, done: &Done) -> std::fmt::Result
         let tolerance = if *tolerance == 0.0 { String::new() } else { number(*tolerance) };
         writeln!(
             text,
-            "<tr><td>{}<td class=\"number\">{}<td>{}<td class=\"number\">{}<td class=\"number\">{tolerance}<td>{verdict}",
+            "<tr><td>{}<td class=\"number\">{}<td>{}<td class=\"number\">{}<td class=\"number\">{tolerance}<td>{}<td>{verdict}",
             words(&check.check),
             number(*measured),
             check.relation.sign(),
             number(*expected),
+            check.origin.name(),
         )?;
+        if let Some(why) = check.moved {
+            writeln!(text, "<tr><td colspan=\"7\"><small>bound moved: {}</small>", words(why))?;
+        }
     }
     writeln!(text, "</table>\n<div class=\"pictures\">")?;
     for file in &done.pictures {
@@ -190,7 +196,10 @@ mod tests {
     #[test]
     fn a_page_tells_every_check_and_shows_every_picture() {
         let case = &super::super::CASES[0];
-        let checks = vec![Check::within("speed", 1.0, 2.0, 0.1), Check::at_most("error", 0.5, 1.0)];
+        let checks = vec![
+            Origin::Paper.within("speed", 1.0, 2.0, 0.1),
+            Origin::Exact.at_most("error", 0.5, 1.0).moved("a reason"),
+        ];
         let done = Done { checks, pictures: vec!["plots/energy.svg".into()], seconds: 3.0 };
         let page = page(&[(case, done)], true);
         for part in [
@@ -199,6 +208,9 @@ mod tests {
             "FAIL",
             "1 failed",
             "2 checks, 1 passed",
+            "1 paper, 1 exact",
+            "<td>paper<",
+            "bound moved: a reason",
             "free-bar/plots/energy.svg",
         ] {
             assert!(page.contains(part), "{part}\n{page}");

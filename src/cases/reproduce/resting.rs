@@ -1,9 +1,10 @@
 //! One disc that is thrown on the floor, and a stack that stands (`semi-explicit`): answers that are known.
 
+use super::Origin::*;
 use super::bars::curve;
 use super::cylinders::gained;
 use super::watch::Seen;
-use super::{Check, Outcome, Part, Published, deck_of, largest};
+use super::{Outcome, Part, Published, deck_of, largest};
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
 use crate::run::Look;
@@ -51,27 +52,27 @@ pub(super) const THROWN_DISC: Published = Published {
         let slowed = mass * (40.0 - sliding.last("disc.vx")) / sliding.last("floor.jy").abs();
         let stable = too_long.too_long.unwrap_or(f64::NAN);
         let mut checks = vec![
-            Check::within("rebound [m/s]", usual.last("disc.vy"), 14.39, 0.05),
-            Check::within("energy that the surface loses", lost(usual), 0.043, 0.003),
-            Check::within("sliding: friction over pressure", friction_share(sliding), 0.2, 1e-6),
-            Check::within("sliding: momentum lost along, over that across", slowed, 0.2, 1e-6),
-            Check::at_most(
+            Prototype.within("rebound [m/s]", usual.last("disc.vy"), 14.39, 0.05),
+            Prototype.within("energy that the surface loses", lost(usual), 0.043, 0.003),
+            Exact.within("sliding: friction over pressure", friction_share(sliding), 0.2, 1e-6),
+            Exact.within("sliding: momentum lost along, over that across", slowed, 0.2, 1e-6),
+            Exact.at_most(
                 "turning back in part: friction over pressure",
                 friction_share(turning),
                 0.2 - 1e-6,
             ),
-            Check::at_most("a step of 1e-3 s is too long: stable one over it", stable, 1.0),
+            Exact.at_most("a step of 1e-3 s is too long: stable one over it", stable, 1.0),
         ];
         for (rough, smooth) in [(&o[1], &o[0]), (&o[0], &o[2]), (&o[2], &o[3])] {
             let name = format!("loss of the {} mesh over that of the {} one", rough.name, smooth.name);
-            checks.push(Check::within(name, lost(rough) / lost(smooth), 2.0, 0.2));
+            checks.push(Prototype.within(name, lost(rough) / lost(smooth), 2.0, 0.2));
         }
         for o in &o[..6] {
             let name = &o.name;
             let (drift, error) = (o.balance.linear_drift_max, o.ledger.error_max_rel());
-            checks.push(Check::at_most(format!("{name}: energy gained"), gained(o), 1e-12));
-            checks.push(Check::at_most(format!("{name}: drift of momentum"), drift, 1e-12));
-            checks.push(Check::at_most(format!("{name}: largest energy error"), error, 0.01));
+            checks.push(Exact.at_most(format!("{name}: energy gained"), gained(o), 1e-12));
+            checks.push(Exact.at_most(format!("{name}: drift of momentum"), drift, 1e-12));
+            checks.push(Exact.at_most(format!("{name}: largest energy error"), error, 0.01));
         }
         checks
     },
@@ -80,13 +81,14 @@ pub(super) const THROWN_DISC: Published = Published {
         let size: Vec<f64> = meshes.iter().map(|(_, core)| 1.0 / core).collect();
         let known = Reference {
             name: "loss".into(),
+            from: String::new(),
             x: size.clone(),
             y: vec![1.08, 2.16, 4.27, 8.18],
             colour: HUES[0],
         };
         let figure = Figure {
             title: "What the surface of a disc loses".into(),
-            caption: "by contact with the floor; rings: an independent program".into(),
+            caption: "by contact with the floor; rings: a prototype".into(),
             along: "1 / elements along the core".into(),
             time: &size,
             time_unit: String::new(),
@@ -132,16 +134,16 @@ pub(super) const BLOCK_STACK: Published = Published {
         let o = &o[0];
         let weight = 10.0 * 0.004 * 800.0 * 9.81;
         vec![
-            Check::within("force on the floor [N]", -o.last("floor.fz"), weight, 1e-3 * weight),
-            Check::at_most(
+            Exact.within("force on the floor [N]", -o.last("floor.fz"), weight, 1e-3 * weight),
+            Exact.at_most(
                 "force along the floor [N]",
                 o.last("floor.fx").hypot(o.last("floor.fy")),
                 1e-6 * weight,
             ),
-            Check::at_most("kinetic energy left [J]", o.last("kinetic"), 1e-9),
-            Check::at_most("deepest overlap [m]", o.ledger.penetration_max, 1e-9),
-            Check::at_most("way of any node in the last quarter [m]", o.most("way"), 1e-9),
-            Check::at_most("momentum sideways [N s]", o.most("px").max(o.most("py")), 1e-9),
+            Exact.at_most("kinetic energy left [J]", o.last("kinetic"), 1e-9),
+            Exact.at_most("deepest overlap [m]", o.ledger.penetration_max, 1e-9),
+            Exact.at_most("way of any node in the last quarter [m]", o.most("way"), 1e-9),
+            Exact.at_most("momentum sideways [N s]", o.most("px").max(o.most("py")), 1e-9),
         ]
     },
     figures: |_| Vec::new(),

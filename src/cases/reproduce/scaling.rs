@@ -9,9 +9,10 @@
 //! The paper's pairs, times and machine are its own: its scene is known in parts only, and its elements cost hundreds of
 //! times more than ours, so that the share of the search in a step cannot be compared.
 
+use super::Origin::*;
 use super::bars::curve;
 use super::watch::Seen;
-use super::{Check, Outcome, Part, Published, cubes, deck_of, largest};
+use super::{Outcome, Part, Published, cubes, deck_of, largest};
 use crate::cases::bench::search as bench;
 use crate::contact::bench_scenes::{self as scenes, BenchScene, Engine};
 use crate::contact::search::{PairSearch, Query, SearchError};
@@ -204,7 +205,7 @@ fn boxes_per_pair() -> f64 {
 pub(super) const CUBES_SCALING: Published = Published {
     name: "cubes-scaling",
     method: "semi-explicit",
-    source: "Peng, Feng & Joli 2018, tables 2 and 3, figures 17 and 18: what finding contacts costs",
+    source: "own set-up after Peng, Feng & Joli 2018, tables 2 and 3, figures 17 and 18: what finding contacts costs",
     parts: |quick| {
         let (layers, rounds) = if quick { (vec![1, 2, 6], 2) } else { (LAYERS.to_vec(), 3) };
         let mut parts = Vec::new();
@@ -225,44 +226,44 @@ pub(super) const CUBES_SCALING: Published = Published {
             found.map_or(f64::NAN, |(_, [search, rest])| search / (search + rest))
         };
         let mut checks = vec![
-            Check::at_least(
+            Own.at_least(
                 "25 cubes: time of all with all over three stages",
                 over("brute", "three-stage"),
                 100.0,
             ),
-            Check::at_least(
+            Own.at_least(
                 "25 cubes: tests of trees of faces over three stages",
                 over("classic tests", "anew tests"),
                 10.0,
             ),
-            Check::at_least(
+            Paper.at_least(
                 "with a glance first: all with all over trees of faces",
                 over("brute, glance", "classic, glance"),
                 1.0,
             ),
-            Check::at_least(
+            Paper.at_least(
                 "with a glance first: trees of faces over three stages",
                 over("classic, glance", "three-stage, glance"),
                 1.0,
             ),
-            Check::at_most("40 to 120 cubes: box tests per pair, most over least", boxes_per_pair(), 1.4),
-            Check::at_most("one pair that touches: exponent of time in nodes", of("refined"), 1.2),
+            Own.at_most("40 to 120 cubes: box tests per pair, most over least", boxes_per_pair(), 1.4),
+            Own.at_most("one pair that touches: exponent of time in nodes", of("refined"), 1.2),
         ];
         if !first.quick {
             // wall times beside each other: nothing for a machine that is busy with other things
-            checks.push(Check::at_least(
+            checks.push(Own.at_least(
                 "25 cubes: time of trees of faces over three stages",
                 over("classic", "three-stage"),
                 5.0,
             ));
             let growth = share(6) / share(2);
-            checks.push(Check::at_most("40 to 120 cubes: share of the search, growth", growth, 1.1));
+            checks.push(Own.at_most("40 to 120 cubes: share of the search, growth", growth, 1.1));
         }
         for (n, _) in &all {
             let drift = largest(rounds(o, 20 * n).map(|o| o.balance.linear_drift_max));
-            checks.push(Check::at_most(format!("{} cubes: drift of momentum", 20 * n), drift, 1e-12));
+            checks.push(Exact.at_most(format!("{} cubes: drift of momentum", 20 * n), drift, 1e-12));
             let nodes = rounds(o, 20 * n).next().map_or(f64::NAN, |o| o.summary.nodes as f64);
-            checks.push(Check::within(format!("{} cubes: nodes", 20 * n), nodes, (64 * 20 * n) as f64, 0.0));
+            checks.push(Exact.within(format!("{} cubes: nodes", 20 * n), nodes, (64 * 20 * n) as f64, 0.0));
         }
         checks
     },
