@@ -49,7 +49,7 @@ use points::{Missed, Points};
 use std::sync::atomic::AtomicBool;
 use traction::{Law, Multiplier, Scheme};
 
-pub use options::{MassKind, Options, Quadrature, newmark};
+pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const BALANCED: f64 = 1e-10;

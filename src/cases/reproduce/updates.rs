@@ -27,7 +27,7 @@ pub(super) const RING_IMPACT: Published = Published {
         if !quick {
             let kept = with(
                 &smooth,
-                &[("normal_penalty", "update = false\nnormal_penalty = 1e4"), ("end ", "end = 9.0")],
+                &[("normal_penalty", "update = \"none\"\nnormal_penalty = 1e4"), ("end ", "end = 9.0")],
             );
             parts.push(Part::new("without-update", kept));
         }

@@ -23,6 +23,19 @@ words! {
     }
 }
 
+words! {
+    /// What an update of velocities gives back.
+    pub enum Rule {
+        /// What normal penalties took along the normal, and what friction took along the surface as far as Coulomb's limit lets it: the rest was slip.
+        Split = "split",
+        /// All that penalties took, along the whole traction, as published: the friction of the update itself is given back too, half of all
+        /// friction where contact chatters.
+        Paper = "paper",
+        /// Nothing: penalties take what they take, as a comparison.
+        None = "none",
+    }
+}
+
 section! {
     /// Switches of method "velocity-update".
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,8 +54,8 @@ section! {
         pass: Pass = Pass::Double;
         /// Masses of nodes.
         mass: MassKind;
-        /// Velocities are updated so that contact takes no energy but that of friction; without, as a comparison, penalties take what they take.
-        update: bool = true;
+        /// How velocities are updated at the end of a step, so that contact takes no energy but that of friction.
+        update: Rule;
         /// Iterations of a step at most; then it is tried from two other starts, and then halved.
         iterations: u32 as Count = 60;
         /// How often a step may be halved.

@@ -257,13 +257,22 @@ impl Contact {
         std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
     }
 
-    /// `r` of the velocity update at the nodes of `end`: the same traction there.
-    pub fn impulse_shape(&self) -> [Vec3; NODES] {
+    /// ‖t_T‖ [Pa].
+    pub fn shear_size(&self) -> f64 {
+        self.size(&self.shear)
+    }
+
+    /// `w j t_N N` of the end of the step, at the nodes of `end`: what a normal impulse of the velocity update pushes along.
+    pub fn normal_shape(&self) -> [Vec3; NODES] {
+        self.end.n.map(|n| self.weight * self.pressure * n)
+    }
+
+    /// `−w j t_a D^a` of the end of the step: the same traction as a vector, by the tangents there.
+    pub fn shear_shape(&self) -> [Vec3; NODES] {
         let (e, vector) = (&self.end, self.shear_vector());
         let shear: [f64; 2] =
             std::array::from_fn(|a| if a < e.tangents { e.tangent[a].dot(&vector) } else { 0.0 });
-        let one = |k: usize| self.pressure * e.n[k] - shear[0] * e.d[0][k] - shear[1] * e.d[1][k];
-        std::array::from_fn(|k| self.weight * one(k))
+        std::array::from_fn(|k| -self.weight * (shear[0] * e.d[0][k] + shear[1] * e.d[1][k]))
     }
 }
 
