@@ -257,6 +257,16 @@ impl Contact {
         std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
     }
 
+    /// What the next round of augmentation begins with: its tractions. Those of a point that slips against them lead nowhere: none along
+    /// the surface.
+    pub fn next_multiplier(&self) -> Multiplier {
+        let shear = match self.slips && self.shear_power() < 0.0 {
+            true => Vec3::zeros(),
+            false => self.shear_vector(),
+        };
+        Multiplier { normal: self.pressure, shear }
+    }
+
     /// ‖t_T‖ [Pa].
     pub fn shear_size(&self) -> f64 {
         self.size(&self.shear)
