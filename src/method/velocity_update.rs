@@ -54,12 +54,14 @@ pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 /// What may be left of the balance of forces, of their size.
 const BALANCED: f64 = 1e-10;
 /// Penalty over the stiffness of elements.
-const STIFF: f64 = 10.0;
+const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
 const AHEAD: f64 = 2.0;
 const BEYOND: f64 = 16.0;
 /// Overlap and way of a step at which augmentation is done, of an edge.
-const TIGHT: f64 = 1e-9;
+const TIGHT: f64 = 1e-8;
+/// In rounds of augmentation factors are kept while increments shrink to this share.
+const KEEP: f64 = 0.2;
 /// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
 const PARTING: f64 = 0.25;
 
@@ -298,7 +300,7 @@ impl VelocityUpdate {
             if !self.augment(leap.length) {
                 break;
             }
-            match self.newton_from(model, state, leap, ledger, stop) {
+            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
                 Ok(found) => inside = found,
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(_) => {
@@ -306,7 +308,7 @@ impl VelocityUpdate {
                     (state.x, self.work.multipliers) = good;
                     self.counts.loose += 1;
                     inside = self
-                        .newton_from(model, state, leap, ledger, stop)
+                        .newton_from(model, state, leap, ledger, stop, 0.0)
                         .map_err(|outcome| self.refused(model, state, leap, outcome))?;
                     break;
                 }
@@ -320,7 +322,7 @@ impl VelocityUpdate {
         let Leap { length: h, end: t1, .. } = leap;
         let work = &mut self.work;
         let soft = work.points.soft;
-        work.coupled = false;
+        (work.coupled, work.factored) = (false, false);
         for (place, time) in [(0, t1 - h), (2, t1)] {
             work.places[place][..soft].copy_from_slice(&state.x);
             work.points.place(model, time, &mut work.places[place]);
@@ -373,7 +375,7 @@ impl VelocityUpdate {
                 let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
                 state.x[k] += way - held.free * way;
             }
-            match self.newton_from(model, state, leap, ledger, stop) {
+            match self.newton_from(model, state, leap, ledger, stop, 0.0) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(outcome) => {
@@ -392,13 +394,10 @@ impl VelocityUpdate {
         leap: Leap,
         ledger: &mut Ledger,
         stop: &AtomicBool,
+        keep: f64,
     ) -> Result<Inside, Outcome> {
-        let limits = Limits {
-            iterations: self.options.iterations,
-            balanced: BALANCED,
-            still: f64::INFINITY,
-            keep: 0.0,
-        };
+        let limits =
+            Limits { iterations: self.options.iterations, balanced: BALANCED, still: f64::INFINITY, keep };
         let mut equations = Equations {
             model,
             scene: &self.scene,
@@ -408,6 +407,7 @@ impl VelocityUpdate {
             t1: leap.end,
             inside: Inside::default(),
             missed: None,
+            keeps: keep > 0.0,
             seconds: [0.0; 3],
         };
         let outcome = self.newton.run(&mut equations, &limits, stop);
@@ -476,6 +476,11 @@ impl VelocityUpdate {
         for contact in &self.work.contacts {
             let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
             loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
+            loose = match contact.slips {
+                true if contact.shear_power() < 0.0 => f64::INFINITY,
+                true => loose,
+                false => loose.max(h * contact.slip_speed()),
+            };
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
         loose > TIGHT * self.finest
@@ -653,8 +658,13 @@ impl Method for VelocityUpdate {
     }
 
     fn doubts(&self) -> Vec<String> {
-        let Counts { halved, bounded, .. } = self.counts;
+        let Counts { halved, bounded, loose, .. } = self.counts;
         let mut doubts = Vec::new();
+        if loose > 0 {
+            doubts.push(format!(
+                "in {loose} steps a round of `augmentation` did not converge, and tractions are those of the round before"
+            ));
+        }
         if halved > 0 {
             doubts.push(format!(
                 "a step did not converge {halved} times and was done in two halves: a smaller `step.size` or penalty saves these"

@@ -37,8 +37,14 @@ fn thrown(body: usize, _: &Vec3) -> Vec3 {
 }
 
 fn options() -> Options {
-    let pass = Pass::Single;
-    Options { normal_penalty: Some(1e6), tangential_penalty: Some(1e5), pass, ..Options::default() }
+    let (pass, augmentation) = (Pass::Single, 0);
+    Options {
+        normal_penalty: Some(1e6),
+        tangential_penalty: Some(1e5),
+        pass,
+        augmentation,
+        ..Options::default()
+    }
 }
 
 struct Ended {

@@ -21,6 +21,10 @@ const ITERATIONS: usize = 120;
 const INSIDE: f64 = 0.95;
 /// Where c vanishes, this share of the largest stands for it.
 const LEAST: f64 = 1e-15;
+/// The path to there: each c at least this share of the one before.
+const NARROWER: f64 = 0.1;
+/// What the quadratics may lack together where round-off of the potential ends the search, of all terms.
+const HIDDEN: f64 = 1e-11;
 /// Share of the diagonal that bounds impulses which balance each other.
 const BOUND: f64 = 1e-2;
 
@@ -63,15 +67,33 @@ impl Quadratics {
 
     /// The positive solution.
     pub fn solve(&self) -> Found {
-        match self.minimise(0.0) {
-            Ok((k, iterations)) => Found { k, iterations, bounded: false },
-            Err(_) => {
-                let (k, iterations) = match self.minimise(BOUND) {
-                    Ok(found) | Err(found) => found,
+        let n = self.b.len();
+        let size = |l: usize| self.c[l].abs() + self.b[l].powi(2) / (4.0 * self.diagonal(l));
+        let largest = (0..n).map(size).filter(|s| s.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+        let at_least = |least: f64| -> Vec<f64> { self.c.iter().map(|c| c.min(-least)).collect() };
+        let c = at_least(LEAST * largest);
+        let start = (0..n).map(|l| self.alone(l, c[l]).min(self.most[l])).collect();
+        let mut found = self.minimise(0.0, &c, start);
+        if found.is_err() {
+            // along the path of larger c, where it is smooth
+            let mut k: Vec<f64> = (0..n).map(|l| self.alone(l, -largest).min(self.most[l])).collect();
+            let mut least = largest;
+            while least > LEAST * largest {
+                least = (least * NARROWER).max(LEAST * largest);
+                found = self.minimise(0.0, &at_least(least), k);
+                k = match &found {
+                    Ok((k, _)) | Err((k, _)) => k.clone(),
                 };
-                Found { k, iterations, bounded: true }
             }
         }
+        if let Ok((k, iterations)) = found {
+            return Found { k, iterations, bounded: false };
+        }
+        let start = (0..n).map(|l| self.alone(l, c[l]).min(self.most[l])).collect();
+        let (k, iterations) = match self.minimise(BOUND, &c, start) {
+            Ok(found) | Err(found) => found,
+        };
+        Found { k, iterations, bounded: true }
     }
 
     /// The root of each point alone.
@@ -83,12 +105,9 @@ impl Quadratics {
         if k.is_finite() { k.max(1e-30) } else { 1e-30 }
     }
 
-    fn minimise(&self, more: f64) -> Result<(Vec<f64>, u32), (Vec<f64>, u32)> {
+    /// Damped Newton's method from `k`; where it ends, if that is not the minimum.
+    fn minimise(&self, more: f64, c: &[f64], mut k: Vec<f64>) -> Result<(Vec<f64>, u32), (Vec<f64>, u32)> {
         let n = self.b.len();
-        let size = |l: usize| self.c[l].abs() + self.b[l].powi(2) / (4.0 * self.diagonal(l));
-        let least = LEAST * (0..n).map(size).filter(|s| s.is_finite()).fold(0.0, f64::max);
-        let c: Vec<f64> = self.c.iter().map(|c| c.min(-least.max(f64::MIN_POSITIVE))).collect();
-        let mut k: Vec<f64> = (0..n).map(|l| self.alone(l, c[l]).min(self.most[l])).collect();
         let mut hessian = self.a.clone();
         let Ok(mut factors) = Factors::new(&hessian, None) else { return Err((k, 0)) };
         let (mut product, mut step, mut next) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
@@ -96,21 +115,23 @@ impl Quadratics {
         let mut value = f64::INFINITY;
         for iteration in 0..ITERATIONS as u32 {
             self.apply(more, &k, &mut product);
-            let mut done = true;
+            let (mut done, mut open, mut all) = (true, 0.0, 0.0);
             for l in 0..n {
                 let terms = [k[l] * product[l], k[l] * self.b[l], c[l]];
                 gradient[l] = terms.iter().sum();
                 held[l] = k[l] >= self.most[l] && gradient[l] <= 0.0;
                 gradient[l] = if held[l] { 0.0 } else { gradient[l] };
-                done &= gradient[l].abs() <= SOLVED * terms.iter().map(|t| t.abs()).sum::<f64>();
+                let size = terms.iter().map(|t| t.abs()).sum::<f64>();
+                done &= gradient[l].abs() <= SOLVED * size;
+                (open, all) = (open + gradient[l].abs(), all + size);
             }
             if done {
                 return Ok((k, iteration));
             }
             if value == f64::INFINITY {
-                value = self.value(&k, &product, &c);
+                value = self.value(&k, &product, c);
             }
-            self.scaled(more, &k, &c, &held, &mut hessian);
+            self.scaled(more, &k, c, &held, &mut hessian);
             step.copy_from_slice(&gradient);
             if factors.factor(&hessian).is_err() || factors.solve(&hessian, &mut step).is_err() {
                 return Err((k, iteration));
@@ -125,7 +146,7 @@ impl Quadratics {
                     slope += gradient[l] * (next[l] / k[l] - 1.0);
                 }
                 self.apply(more, &next, &mut product);
-                let found = self.value(&next, &product, &c);
+                let found = self.value(&next, &product, c);
                 // near the minimum the value is round-off, and the whole step is good
                 if found <= value + 1e-4 * slope + 1e-14 * value.abs() {
                     (better, value) = (true, found);
@@ -134,7 +155,8 @@ impl Quadratics {
                 share *= 0.5;
             }
             if !better {
-                return Err((k, iteration));
+                // round-off of the potential hides what is left
+                return if open <= HIDDEN * all { Ok((k, iteration)) } else { Err((k, iteration)) };
             }
             std::mem::swap(&mut k, &mut next);
         }

@@ -267,6 +267,12 @@ impl Contact {
         Multiplier { normal: self.pressure, shear }
     }
 
+    /// ζ [m/s].
+    pub fn slip_speed(&self) -> f64 {
+        let down = multiply(&self.middle.metric, self.slip);
+        (down[0] * self.slip[0] + down[1] * self.slip[1]).max(0.0).sqrt()
+    }
+
     /// ‖t_T‖ [Pa].
     pub fn shear_size(&self) -> f64 {
         self.size(&self.shear)

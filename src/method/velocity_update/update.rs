@@ -115,7 +115,7 @@ impl Update {
         for (island, a) in islands {
             let of = |values: &[f64]| island.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
             let (wanted, most) = (of(&stage.c), of(&stage.most));
-            let c: Vec<f64> = wanted.iter().map(|c| c.min(0.0)).collect();
+            let c = returned(&wanted);
             self.correction += wanted.iter().zip(&c).map(|(w, c)| w - c).sum::<f64>();
             let b = island.iter().map(|&i| {
                 let end = &contacts[stage.who[i as usize] as usize].end;
@@ -141,6 +141,15 @@ impl Update {
             }
         }
     }
+}
+
+/// What points of an island return, as c ≤ 0: a multiplier that has pushed the wrong way has put energy in (c > 0), and so much less is returned
+/// by the others, as far as they have it.
+fn returned(wanted: &[f64]) -> Vec<f64> {
+    let sum = |sign: f64| wanted.iter().map(|c| (sign * c).max(0.0)).sum::<f64>();
+    let (made, taken) = (sum(1.0), sum(-1.0));
+    let share = if taken > 0.0 { (1.0 - made / taken).max(0.0) } else { 1.0 };
+    wanted.iter().map(|c| share * c.min(0.0)).collect()
 }
 
 impl Stage {
