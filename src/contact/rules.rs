@@ -296,7 +296,7 @@ pub fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
 }
 
 /// A facet looks against a normal if the cosine of the two is below this: 96°.
-const AGAINST: f64 = -0.1;
+pub const AGAINST: f64 = -0.1;
 
 /// Does any facet around the node look against the contact's normal? A floor's node that lies under the rim of a block is
 /// inside the block, and near its side: it touches the bottom.

@@ -49,17 +49,21 @@ use points::{Missed, Points};
 use std::sync::atomic::AtomicBool;
 use traction::{Law, Multiplier, Scheme};
 
-pub use options::{MassKind, Options, Quadrature, newmark};
+pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const RESIDUAL_TOL: f64 = 1e-10;
 /// Penalty over the stiffness of elements.
-const STIFF: f64 = 10.0;
+const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
 const AHEAD: f64 = 2.0;
 const BEYOND: f64 = 16.0;
 /// Overlap and way of a step at which augmentation is done, of an edge.
-const TIGHT: f64 = 1e-9;
+const TIGHT: f64 = 1e-8;
+/// In rounds of augmentation factors are kept while increments shrink to this share.
+const KEEP: f64 = 0.2;
+/// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
+const PARTING: f64 = 0.25;
 
 /// Why a model cannot be carried by these methods.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -79,6 +83,8 @@ struct Counts {
     iterations: u64,
     halved: u64,
     bounded: u64,
+    /// Augmentation that ended before its time.
+    loose: u64,
     stick: u64,
     slip: u64,
 }
@@ -106,6 +112,8 @@ pub struct VelocityUpdate {
     last: Last,
     support: Vec<Vec3>,
     finest: f64,
+    /// Multipliers that the next step begins with.
+    carried: Vec<Multiplier>,
     counts: Counts,
     before: Option<Box<(Record, Ledger)>>,
 }
@@ -143,7 +151,9 @@ impl VelocityUpdate {
         let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid() && b.median_edge > 0.0);
         let finest = soft.map(|b| b.median_edge).fold(f64::INFINITY, f64::min);
         let nodes = points.nodes();
+        let carried = vec![Multiplier::default(); points.list.len()];
         Ok(VelocityUpdate {
+            carried,
             options,
             name: if scheme == Scheme::Middle { "velocity-update" } else { "newmark-penalty" },
             control: StepControl::new(rule),
@@ -254,16 +264,7 @@ impl VelocityUpdate {
         let mut watch = Watch::start();
         self.look(model, state, leap)?;
         watch.add(&mut ledger.phases.search);
-        self.work.multipliers.fill(Multiplier::default());
-        let mut inside = self.converge(model, state, leap, ledger, stop)?;
-        for _ in 0..self.options.augmentation {
-            if !self.augment(h) {
-                break;
-            }
-            inside = self
-                .newton_from(model, state, leap, ledger, stop)
-                .map_err(|outcome| self.refused(model, state, leap, outcome))?;
-        }
+        let inside = self.solve(model, state, leap, ledger, stop)?;
         let mut watch = Watch::start();
         if leap.depth > 0 && self.before.is_none() {
             self.keep_before(state, ledger);
@@ -277,12 +278,51 @@ impl VelocityUpdate {
         Ok(())
     }
 
+    /// The balance of a step, with the multipliers of the step before and as many rounds of augmentation as are asked for.
+    fn solve(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Inside, Trouble<StepError>> {
+        self.work.multipliers.copy_from_slice(&self.carried);
+        let mut inside = match self.converge(model, state, leap, ledger, stop) {
+            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
+                self.work.multipliers.fill(Multiplier::default());
+                self.converge(model, state, leap, ledger, stop)?
+            }
+            done => done?,
+        };
+        for _ in 0..self.options.augmentation {
+            let good = (state.x.clone(), self.work.multipliers.clone());
+            if !self.augment(leap.length) {
+                break;
+            }
+            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
+                Ok(found) => inside = found,
+                Err(Outcome::Stopped) => return Err(Trouble::Stopped),
+                Err(_) => {
+                    // the last round that converged is the answer
+                    (state.x, self.work.multipliers) = good;
+                    self.counts.loose += 1;
+                    inside = self
+                        .newton_from(model, state, leap, ledger, stop, 0.0)
+                        .map_err(|outcome| self.refused(model, state, leap, outcome))?;
+                    break;
+                }
+            }
+        }
+        Ok(inside)
+    }
+
     /// Where everybody is at both ends, who may meet, and who overlaps at the start.
     fn look(&mut self, model: &Model, state: &State, leap: Leap) -> Result<(), Trouble<StepError>> {
         let Leap { length: h, end: t1, .. } = leap;
         let work = &mut self.work;
         let soft = work.points.soft;
-        work.coupled = false;
+        (work.coupled, work.factored) = (false, false);
         for (place, time) in [(0, t1 - h), (2, t1)] {
             work.places[place][..soft].copy_from_slice(&state.x);
             work.points.place(model, time, &mut work.places[place]);
@@ -335,7 +375,7 @@ impl VelocityUpdate {
                 let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
                 state.x[k] += way - held.free * way;
             }
-            match self.newton_from(model, state, leap, ledger, stop) {
+            match self.newton_from(model, state, leap, ledger, stop, 0.0) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(outcome) => {
@@ -354,12 +394,13 @@ impl VelocityUpdate {
         leap: Leap,
         ledger: &mut Ledger,
         stop: &AtomicBool,
+        keep: f64,
     ) -> Result<Inside, Outcome> {
         let limits = Limits {
             iterations: self.options.iterations,
             residual_tol: RESIDUAL_TOL,
             increment_tol: f64::INFINITY,
-            keep: 0.0,
+            keep,
         };
         let mut equations = Equations {
             model,
@@ -370,6 +411,7 @@ impl VelocityUpdate {
             t1: leap.end,
             inside: Inside::default(),
             missed: None,
+            keeps: keep > 0.0,
             seconds: [0.0; 3],
         };
         let outcome = self.newton.run(&mut equations, &limits, stop);
@@ -438,12 +480,12 @@ impl VelocityUpdate {
         for contact in &self.work.contacts {
             let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
             loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
-            // a multiplier that would push along the slip is none, and that is decided once a round
-            let shear = match contact.shear_power() < 0.0 {
-                true => Vec3::zeros(),
-                false => contact.shear_vector(),
+            loose = match contact.slips {
+                true if contact.shear_power() < 0.0 => f64::INFINITY,
+                true => loose,
+                false => loose.max(h * contact.slip_speed()),
             };
-            self.work.multipliers[contact.point as usize] = Multiplier { normal: contact.pressure, shear };
+            self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
         loose > TIGHT * self.finest
     }
@@ -480,8 +522,35 @@ impl VelocityUpdate {
         self.counts.stick = work.contacts.iter().filter(|c| c.law.mu > 0.0 && !c.slips).count() as u64;
         self.counts.slip = work.contacts.iter().filter(|c| c.slips).count() as u64;
         ledger.penetration = work.meet_all(2).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
+        self.carry(h);
         state.v.copy_from_slice(&self.velocity[..soft]);
         ledger.kinetic = self.work.mass.kinetic(model, &state.v);
+    }
+}
+
+impl VelocityUpdate {
+    /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
+    fn carry(&mut self, h: f64) {
+        self.carried.fill(Multiplier::default());
+        if self.options.augmentation == 0 {
+            return;
+        }
+        let soft = self.work.points.soft;
+        for contact in &self.work.contacts {
+            let (mut parting, mut push) = (0.0, 0.0);
+            let nodes = &contact.end.nodes[..contact.end.count];
+            for (r, &k) in contact.normal_shape().iter().zip(nodes) {
+                parting += r.dot(&self.velocity[k as usize]);
+                push += if (k as usize) < soft {
+                    h * self.inertia.inverse[k as usize] * r.norm_squared()
+                } else {
+                    0.0
+                };
+            }
+            if parting <= PARTING * push {
+                self.carried[contact.point as usize] = contact.next_multiplier();
+            }
+        }
     }
 }
 
@@ -593,8 +662,13 @@ impl Method for VelocityUpdate {
     }
 
     fn doubts(&self) -> Vec<String> {
-        let Counts { halved, bounded, .. } = self.counts;
+        let Counts { halved, bounded, loose, .. } = self.counts;
         let mut doubts = Vec::new();
+        if loose > 0 {
+            doubts.push(format!(
+                "in {loose} steps a round of `augmentation` did not converge, and tractions are those of the round before"
+            ));
+        }
         if halved > 0 {
             doubts.push(format!(
                 "a step did not converge {halved} times and was done in two halves: a smaller `step.size` or penalty saves these"
@@ -613,9 +687,13 @@ impl Method for VelocityUpdate {
         self.control.save(name, record);
         self.impulses.save(name, record);
         record.vectors(&format!("{name}.support"), &self.support);
-        let Counts { iterations, halved, bounded, stick, slip } = self.counts;
-        let all = [self.newton.iterations, iterations, halved, bounded, stick, slip];
+        let Counts { iterations, halved, bounded, loose, stick, slip } = self.counts;
+        let all = [self.newton.iterations, iterations, halved, bounded, loose, stick, slip];
         record.counts(&format!("{name}.effort"), &all);
+        let pressures: Vec<f64> = self.carried.iter().map(|m| m.normal).collect();
+        record.numbers(&format!("{name}.pressures"), &pressures);
+        let shears: Vec<Vec3> = self.carried.iter().map(|m| m.shear).collect();
+        record.vectors(&format!("{name}.shears"), &shears);
         if self.work.scheme == Scheme::End {
             record.vectors(&format!("{name}.acceleration"), &self.work.a);
             let Last { load, support, pressed, rubbed } = &self.last;
@@ -628,9 +706,16 @@ impl Method for VelocityUpdate {
         self.control.restore(name, record)?;
         self.impulses.restore(name, record)?;
         record.read_vectors(&format!("{name}.support"), &mut self.support)?;
-        let Counts { iterations, halved, bounded, stick, slip } = &mut self.counts;
-        [self.newton.iterations, *iterations, *halved, *bounded, *stick, *slip] =
+        let Counts { iterations, halved, bounded, loose, stick, slip } = &mut self.counts;
+        [self.newton.iterations, *iterations, *halved, *bounded, *loose, *stick, *slip] =
             record.read_counts(&format!("{name}.effort"))?;
+        let mut pressures = vec![0.0; self.carried.len()];
+        let mut shears = vec![Vec3::zeros(); self.carried.len()];
+        record.read_numbers(&format!("{name}.pressures"), &mut pressures)?;
+        record.read_vectors(&format!("{name}.shears"), &mut shears)?;
+        for (m, (normal, shear)) in self.carried.iter_mut().zip(pressures.into_iter().zip(shears)) {
+            *m = Multiplier { normal, shear };
+        }
         if self.work.scheme == Scheme::End {
             record.read_vectors(&format!("{name}.acceleration"), &mut self.work.a)?;
             let Last { load, support, pressed, rubbed } = &mut self.last;

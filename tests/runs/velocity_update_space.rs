@@ -6,7 +6,7 @@ use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{Side, shape};
 use carom::method::StepRule;
-use carom::method::velocity_update::{Options, VelocityUpdate, newmark};
+use carom::method::velocity_update::{Options, Rule, VelocityUpdate, newmark};
 use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::restraint::Motion;
 use carom::model::{Builder, Model};
@@ -73,8 +73,13 @@ struct Told {
 
 fn go(mu: f64, tangential: f64) -> Told {
     let model = blocks(mu);
-    let options =
-        Options { normal_penalty: Some(1e5), tangential_penalty: Some(tangential), ..Options::default() };
+    let options = Options {
+        normal_penalty: Some(1e5),
+        tangential_penalty: Some(tangential),
+        augmentation: 0,
+        update: Rule::Paper,
+        ..Options::default()
+    };
     let method = VelocityUpdate::new(&model, StepRule::Fixed(0.1), options).unwrap();
     let mut run = Run::with(model, method, thrown);
     assert!((run.ledger.total() - 162.5).abs() < 1e-9);

@@ -23,10 +23,7 @@ pub(super) const RING_IMPACT: Published = Published {
         let smooth = with(&text, &[("friction", "friction = 0.0")]);
         let mut parts = vec![Part::new("rubbing", text.clone()), Part::new("smooth", smooth.clone())];
         if !quick {
-            let kept = with(
-                &smooth,
-                &[("normal_penalty", "update = false\nnormal_penalty = 1e4"), ("end ", "end = 9.0")],
-            );
+            let kept = with(&smooth, &[("update", "update = \"none\""), ("end ", "end = 9.0")]);
             parts.push(Part::new("without-update", kept));
         }
         parts
@@ -77,8 +74,12 @@ pub(super) const FRICTION_BLOCKS: Published = Published {
         let text = deck("friction-blocks");
         let smooth = [("friction", "friction = 0.2")];
         let coulomb = [("tangential_penalty", "tangential_penalty = 1e5")];
-        let newmark =
-            [("method", "method = \"newmark-penalty\""), ("[velocity-update]", "[newmark-penalty]")];
+        let newmark = [
+            ("method", "method = \"newmark-penalty\""),
+            ("[velocity-update]", "[newmark-penalty]"),
+            ("update", ""),
+            ("augmentation", ""),
+        ];
         vec![
             Part::new("rough", text.clone()),
             Part::new("smooth", with(&text, &smooth)),

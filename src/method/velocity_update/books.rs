@@ -4,7 +4,7 @@
 //! What then changes velocities at the end, prescribed supports and the update, does the mean velocity times its impulse.
 
 use super::mass::Mass;
-use super::update::Update;
+use super::update::{Answer, Update};
 use super::{Scheme, VelocityUpdate};
 use crate::math::Vec3;
 use crate::model::{Ledger, Model, State};
@@ -69,14 +69,11 @@ impl VelocityUpdate {
         let contacts = std::mem::take(&mut self.work.contacts);
         let points = &self.work.points;
         let soft = points.soft;
-        let (mass, unknowns) = (&mut self.work.mass, &self.work.unknowns);
-        let update = match (self.options.update, mass) {
-            (false, _) => Update::default(),
-            (true, Mass::Lumped) => Update::new(&contacts, &self.inertia, &self.velocity, h),
-            (true, Mass::Consistent(mass)) => {
-                Update::consistent(&contacts, mass, unknowns, &self.velocity, h)
-            }
+        let answer = match &mut self.work.mass {
+            Mass::Lumped => Answer::Lumped(&self.inertia),
+            Mass::Consistent(mass) => Answer::Consistent(mass, &self.work.unknowns),
         };
+        let update = Update::new(self.options.update, &contacts, answer, &self.velocity, h);
         let mut given: Vec<(u32, Vec3)> = Vec::new();
         for (l, contact) in contacts.iter().enumerate() {
             let bodies = [
@@ -103,28 +100,22 @@ impl VelocityUpdate {
                 let n = k as usize;
                 count(k, i, h * contact.force(i), middle[n], (end[n] - start[n]) / h);
             }
-            if contact.slips {
-                ledger.friction += h * contact.weight * contact.shear_power();
-            }
-            if let Some(&size) = update.sizes.get(l) {
-                for (i, &k) in contact.end.nodes[..contact.end.count].iter().enumerate() {
-                    let j = size * update.shapes[l][i];
-                    count(k, i, j, end[k as usize], self.velocity[k as usize]);
-                    if (k as usize) < soft {
-                        given.push((k, j));
-                    }
+            for (&k, (i, &j)) in
+                contact.end.nodes[..contact.end.count].iter().zip(update.impulses[l].iter().enumerate())
+            {
+                count(k, i, j, end[k as usize], self.velocity[k as usize]);
+                if (k as usize) < soft {
+                    given.push((k, j));
                 }
-            } else {
-                // without the update penalties keep what they took: sticking too
-                let lost = if contact.slips { 0.0 } else { contact.shear_power() };
-                ledger.restitution += h * contact.weight * (contact.pressure * contact.closing + lost);
             }
+            ledger.friction += update.friction[l];
             self.impulses.add(bodies, on_slave);
         }
         match self.work.mass {
             Mass::Lumped => self.apply(model, t1, &given, ledger),
             Mass::Consistent(_) => self.apply_consistent(model, &given, ledger),
         }
+        ledger.restitution += update.kept;
         ledger.correction += update.correction;
         self.counts.bounded += u64::from(update.bounded > 0);
         self.work.contacts = contacts;

@@ -101,8 +101,9 @@ pub struct Work {
     /// How far nodes may go from the start before candidates are looked for again, and at all [m].
     pub way: f64,
     pub farthest: f64,
-    /// The matrix knows the couplings of this step.
+    /// The matrix knows the couplings of this step, and has factors of one of its iterates.
     pub coupled: bool,
+    pub factored: bool,
 }
 
 /// A step of length `h` to `t1`, as far as it has come.
@@ -116,6 +117,8 @@ pub struct Equations<'a> {
     pub inside: Inside,
     /// Why candidates could not be had, if that is so.
     pub missed: Option<Missed>,
+    /// Factors of an iterate before may do.
+    pub keeps: bool,
     /// Wall time of forces, contacts and factors [s].
     pub seconds: [f64; 3],
 }
@@ -305,9 +308,17 @@ impl Problem for Equations<'_> {
         Some(Residual { force, scale, floor: self.work.floor })
     }
 
-    fn increment(&mut self, _: bool) -> Result<Increment, FactorError> {
+    fn factored(&self) -> bool {
+        self.keeps && self.work.factored
+    }
+
+    fn increment(&mut self, renew: bool) -> Result<Increment, FactorError> {
         let watch = std::time::Instant::now();
-        self.factor()?;
+        if renew {
+            self.work.factored = false;
+            self.factor()?;
+            self.work.factored = true;
+        }
         let work = &mut *self.work;
         work.increment.clear();
         work.increment.extend_from_slice(&work.left);
@@ -367,6 +378,7 @@ impl Work {
             way: 0.0,
             farthest: f64::INFINITY,
             coupled: false,
+            factored: false,
             points,
         }
     }

@@ -23,26 +23,40 @@ words! {
     }
 }
 
+words! {
+    /// What an update of velocities gives back.
+    pub enum Rule {
+        /// What normal penalties took along the normal, and what friction took along the surface as far as Coulomb's limit lets it: the rest was slip.
+        Split = "split",
+        /// All that penalties took, along the whole traction, as published: the friction of the update itself is given back too, half of all
+        /// friction where contact chatters.
+        Paper = "paper",
+        /// Nothing: penalties take what they take, as a comparison.
+        None = "none",
+    }
+}
+
 section! {
     /// Switches of method "velocity-update".
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Options: "velocity-update" {
         /// Pressure per overlap [Pa/m]: of the first step of a contact the overlap is pressure over this, and every step of persistent contact
-        /// adds as much. Unset, ten times the stiffness of the softer body's elements.
+        /// adds as much, unless `augmentation` takes it away. Unset, fifty times the stiffness of the softer body's elements.
         normal_penalty: Option<f64> as Option<Positive>;
         /// Traction per slip speed [Pa s/m], up to the friction limit: a point sticks while its speed is below friction · pressure over this, and
         /// sticking takes no energy, however far it creeps. Unset, `normal_penalty` times the step, which is stiff.
         tangential_penalty: Option<f64> as Option<Positive>;
-        /// Rounds of augmentation in a step at most (Uzawa): overlaps of new contacts and rates of others go towards zero.
-        augmentation: u32;
+        /// Rounds of augmentation in a step at most (Uzawa): overlaps of new contacts, rates of others and slip of points that stick go towards zero.
+        /// With 0, as published, tractions are those of the penalties alone: what rests under load sinks, and trembles by the energy of that.
+        augmentation: u32 = 4;
         /// Where on facets contact is looked at.
         quadrature: Quadrature;
         /// Whose points are held against whose facets.
         pass: Pass = Pass::Double;
         /// Masses of nodes.
         mass: MassKind;
-        /// Velocities are updated so that contact takes no energy but that of friction; without, as a comparison, penalties take what they take.
-        update: bool = true;
+        /// How velocities are updated at the end of a step, so that contact takes no energy but that of friction.
+        update: Rule;
         /// Iterations of a step at most; then it is tried from two other starts, and then halved.
         iterations: u32 as Count = 60;
         /// How often a step may be halved.
@@ -60,7 +74,7 @@ pub mod newmark {
         /// Switches of method "newmark-penalty".
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct Options: "newmark-penalty" {
-            /// Pressure per overlap [Pa/m]. Unset, ten times the stiffness of the softer body's elements.
+            /// Pressure per overlap [Pa/m]. Unset, fifty times the stiffness of the softer body's elements.
             normal_penalty: Option<f64> as Option<Positive>;
             /// Traction per slip speed [Pa s/m], up to the friction limit. Unset, `normal_penalty` times the step.
             tangential_penalty: Option<f64> as Option<Positive>;
@@ -87,6 +101,7 @@ pub mod newmark {
                 pass,
                 iterations,
                 halvings,
+                augmentation: 0,
                 ..super::Options::default()
             }
         }

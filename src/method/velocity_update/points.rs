@@ -10,6 +10,7 @@
 use super::kinematics::{Kinematics, Master, Slave, shape};
 use super::options::Quadrature;
 use crate::contact::entry;
+use crate::contact::rules::AGAINST;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, passes};
 use crate::contact::three_stage::ThreeStage;
@@ -19,8 +20,9 @@ use std::ops::Range;
 
 /// 1/√3.
 const G: f64 = 0.577_350_269_189_625_8;
-/// Facets whose normals differ by less do not face each other: cosine, for two bodies and for a body with itself.
-const FACING: [f64; 2] = [0.5, 0.0];
+/// A facet whose normal has a cosine above this with that of a plane looks away from it. (Facets face each other as [`AGAINST`] says: a surface that
+/// sags over the rim of another is held up by its top, not by its side.)
+const AWAY: f64 = 0.5;
 
 /// A point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,7 +189,7 @@ impl Points {
             for &[f, g] in group.face_face.of(&candidates.face_face) {
                 let [a, b] = [f, g].map(|f| scene.facets[f as usize].body as usize);
                 let (Some(n), Some(m)) = (normal(f), normal(g)) else { continue };
-                if n.dot(&m) >= FACING[usize::from(a == b)] {
+                if n.dot(&m) >= AGAINST {
                     continue;
                 }
                 if self.checks[a][b] {
@@ -207,7 +209,7 @@ impl Points {
                 for f in slave.facets.clone() {
                     let corners = scene.facets[f as usize].corners();
                     let near = corners.iter().any(|&k| n.dot(&(x[k as usize] - foot)) < reach);
-                    if near && normal(f).is_some_and(|m| m.dot(&n) < FACING[0]) {
+                    if near && normal(f).is_some_and(|m| m.dot(&n) < AWAY) {
                         self.pairs.push([f, plane]);
                     }
                 }

@@ -7,7 +7,8 @@
 //!
 //! A is positive semidefinite and the logarithms are convex, so there is exactly one minimum where there is one at all: unless impulses with
 //! k > 0 balance each other, as at a node between two opposite walls. Newton's method in the variables `ln k`, damped, finds it from
-//! anywhere. Where there is none, or it does not come, a hundredth of the diagonal is added to A: that has a minimum, of the size of single
+//! anywhere. Bounds from above, `k_l ≤ most_l`, are kept by projection (Bertsekas 1982): a point that is at its bound and wants beyond stays there, and
+//! its quadratic lacks energy. Where there is no minimum, or it does not come, a hundredth of the diagonal is added to A: that has a minimum, of the size of single
 //! points, and what the quadratics then lack is booked by the caller.
 
 use crate::solve::sparse::{Factors, Matrix};
@@ -20,6 +21,10 @@ const ITERATIONS: usize = 120;
 const INSIDE: f64 = 0.95;
 /// Where c vanishes, this share of the largest stands for it.
 const LEAST: f64 = 1e-15;
+/// The path to there: each c at least this share of the one before.
+const NARROWER: f64 = 0.1;
+/// What the quadratics may lack together where round-off of the potential ends the search, of all terms.
+const HIDDEN: f64 = 1e-11;
 /// Share of the diagonal that bounds impulses which balance each other.
 const BOUND: f64 = 1e-2;
 
@@ -29,6 +34,8 @@ pub struct Quadratics {
     pub a: Matrix,
     pub b: Vec<f64>,
     pub c: Vec<f64>,
+    /// Bounds of k, infinite where there is none.
+    pub most: Vec<f64>,
 }
 
 /// The solution, and how it was found.
@@ -53,17 +60,40 @@ impl Quadratics {
         (0..k.len()).map(|l| k[l] * (product[l] + self.b[l]) + self.c[l]).collect()
     }
 
+    /// Somebody answers to every impulse.
+    pub fn gives_way(&self) -> bool {
+        (0..self.b.len()).all(|l| self.diagonal(l) > 0.0)
+    }
+
     /// The positive solution.
     pub fn solve(&self) -> Found {
-        match self.minimise(0.0) {
-            Ok((k, iterations)) => Found { k, iterations, bounded: false },
-            Err(_) => {
-                let (k, iterations) = match self.minimise(BOUND) {
-                    Ok(found) | Err(found) => found,
+        let n = self.b.len();
+        let size = |l: usize| self.c[l].abs() + self.b[l].powi(2) / (4.0 * self.diagonal(l));
+        let largest = (0..n).map(size).filter(|s| s.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+        let at_least = |least: f64| -> Vec<f64> { self.c.iter().map(|c| c.min(-least)).collect() };
+        let c = at_least(LEAST * largest);
+        let start = (0..n).map(|l| self.alone(l, c[l]).min(self.most[l])).collect();
+        let mut found = self.minimise(0.0, &c, start);
+        if found.is_err() {
+            // along the path of larger c, where it is smooth
+            let mut k: Vec<f64> = (0..n).map(|l| self.alone(l, -largest).min(self.most[l])).collect();
+            let mut least = largest;
+            while least > LEAST * largest {
+                least = (least * NARROWER).max(LEAST * largest);
+                found = self.minimise(0.0, &at_least(least), k);
+                k = match &found {
+                    Ok((k, _)) | Err((k, _)) => k.clone(),
                 };
-                Found { k, iterations, bounded: true }
             }
         }
+        if let Ok((k, iterations)) = found {
+            return Found { k, iterations, bounded: false };
+        }
+        let start = (0..n).map(|l| self.alone(l, c[l]).min(self.most[l])).collect();
+        let (k, iterations) = match self.minimise(BOUND, &c, start) {
+            Ok(found) | Err(found) => found,
+        };
+        Found { k, iterations, bounded: true }
     }
 
     /// The root of each point alone.
@@ -75,67 +105,77 @@ impl Quadratics {
         if k.is_finite() { k.max(1e-30) } else { 1e-30 }
     }
 
-    fn minimise(&self, more: f64) -> Result<(Vec<f64>, u32), (Vec<f64>, u32)> {
+    /// Damped Newton's method from `k`; where it ends, if that is not the minimum.
+    fn minimise(&self, more: f64, c: &[f64], mut k: Vec<f64>) -> Result<(Vec<f64>, u32), (Vec<f64>, u32)> {
         let n = self.b.len();
-        let size = |l: usize| self.c[l].abs() + self.b[l].powi(2) / (4.0 * self.diagonal(l));
-        let least = LEAST * (0..n).map(size).filter(|s| s.is_finite()).fold(0.0, f64::max);
-        let c: Vec<f64> = self.c.iter().map(|c| c.min(-least.max(f64::MIN_POSITIVE))).collect();
-        let mut k: Vec<f64> = (0..n).map(|l| self.alone(l, c[l])).collect();
         let mut hessian = self.a.clone();
         let Ok(mut factors) = Factors::new(&hessian, None) else { return Err((k, 0)) };
         let (mut product, mut step, mut next) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-        let mut gradient = vec![0.0; n];
+        let (mut gradient, mut held) = (vec![0.0; n], vec![false; n]);
         let mut value = f64::INFINITY;
         for iteration in 0..ITERATIONS as u32 {
             self.apply(more, &k, &mut product);
-            let mut done = true;
+            let (mut done, mut open, mut all) = (true, 0.0, 0.0);
             for l in 0..n {
                 let terms = [k[l] * product[l], k[l] * self.b[l], c[l]];
                 gradient[l] = terms.iter().sum();
-                done &= gradient[l].abs() <= SOLVED * terms.iter().map(|t| t.abs()).sum::<f64>();
+                held[l] = k[l] >= self.most[l] && gradient[l] <= 0.0;
+                gradient[l] = if held[l] { 0.0 } else { gradient[l] };
+                let size = terms.iter().map(|t| t.abs()).sum::<f64>();
+                done &= gradient[l].abs() <= SOLVED * size;
+                (open, all) = (open + gradient[l].abs(), all + size);
             }
             if done {
                 return Ok((k, iteration));
             }
             if value == f64::INFINITY {
-                value = self.value(&k, &product, &c);
+                value = self.value(&k, &product, c);
             }
-            for j in 0..n {
-                for at in self.a.starts[j]..self.a.starts[j + 1] {
-                    let i = self.a.rows[at];
-                    hessian.values[at] = k[i] * self.a.values[at] * k[j];
-                    if i == j {
-                        hessian.values[at] = hessian.values[at] * (1.0 + more) - c[j];
-                    }
-                }
-            }
+            self.scaled(more, &k, c, &held, &mut hessian);
             step.copy_from_slice(&gradient);
             if factors.factor(&hessian).is_err() || factors.solve(&hessian, &mut step).is_err() {
                 return Err((k, iteration));
             }
-            let slope: f64 = -step.iter().zip(&gradient).map(|(s, g)| s * g).sum::<f64>();
             let lowest = step.iter().fold(0.0, |m: f64, s| m.max(*s));
             let mut share = if lowest > INSIDE { INSIDE / lowest } else { 1.0 };
             let mut better = false;
             for _ in 0..50 {
+                let mut slope = 0.0;
                 for l in 0..n {
-                    next[l] = k[l] * (1.0 - share * step[l]);
+                    next[l] = (k[l] * (1.0 - share * step[l])).min(self.most[l]);
+                    slope += gradient[l] * (next[l] / k[l] - 1.0);
                 }
                 self.apply(more, &next, &mut product);
-                let found = self.value(&next, &product, &c);
+                let found = self.value(&next, &product, c);
                 // near the minimum the value is round-off, and the whole step is good
-                if found <= value + 1e-4 * share * slope + 1e-14 * value.abs() {
+                if found <= value + 1e-4 * slope + 1e-14 * value.abs() {
                     (better, value) = (true, found);
                     break;
                 }
                 share *= 0.5;
             }
             if !better {
-                return Err((k, iteration));
+                // round-off of the potential hides what is left
+                return if open <= HIDDEN * all { Ok((k, iteration)) } else { Err((k, iteration)) };
             }
             std::mem::swap(&mut k, &mut next);
         }
         Err((k, ITERATIONS as u32))
+    }
+
+    /// `k_i ∂²Ψ/∂k_i∂k_j k_j`, and the identity for points that are `held` at their bounds.
+    fn scaled(&self, more: f64, k: &[f64], c: &[f64], held: &[bool], hessian: &mut Matrix) {
+        for j in 0..k.len() {
+            for at in self.a.starts[j]..self.a.starts[j + 1] {
+                let i = self.a.rows[at];
+                hessian.values[at] = match (i == j, held[i] || held[j]) {
+                    (true, true) => 1.0,
+                    (true, false) => k[i] * self.a.values[at] * k[j] * (1.0 + more) - c[j],
+                    (false, true) => 0.0,
+                    (false, false) => k[i] * self.a.values[at] * k[j],
+                };
+            }
+        }
     }
 
     fn apply(&self, more: f64, k: &[f64], product: &mut [f64]) {
@@ -174,7 +214,9 @@ mod tests {
         for (a, b, c) in
             [(2.0, 3.0, -1.0), (0.1, -5.0, -1e-6), (1.0, 1e6, -1.0), (3.0, -2.0, 0.0), (1.0, 2.0, 0.0)]
         {
-            let found = Quadratics { a: full(1, |_, _| a), b: vec![b], c: vec![c] }.solve();
+            let found =
+                Quadratics { a: full(1, |_, _| a), b: vec![b], c: vec![c], most: vec![f64::INFINITY] }
+                    .solve();
             let root = f64::sqrt(b * b - 4.0 * a * c);
             let exact = if b > 0.0 { -2.0 * c / (b + root) } else { (root - b) / (2.0 * a) };
             assert!((found.k[0] - exact).abs() < 1e-12 * exact.max(1.0), "{found:?} {exact}");
@@ -202,7 +244,8 @@ mod tests {
             let a = |i: usize, j: usize| 0.5 * r[i].iter().zip(&r[j]).map(|(p, q)| p * q).sum::<f64>();
             let b: Vec<f64> = (0..n).map(|_| dice.between(-1.0, 1.0)).collect();
             let c: Vec<f64> = (0..n).map(|_| -10f64.powf(dice.between(-10.0, 0.0))).collect();
-            let system = Quadratics { a: full(n, a), b: b.clone(), c: c.clone() };
+            let system =
+                Quadratics { a: full(n, a), b: b.clone(), c: c.clone(), most: vec![f64::INFINITY; n] };
             let found = system.solve();
             assert!(!found.bounded && found.k.iter().all(|k| *k > 0.0), "{trial}");
             most = most.max(found.iterations);
@@ -240,10 +283,41 @@ mod tests {
             a: full(2, |i, j| if i == j { 1.0 } else { -1.0 }),
             b: vec![0.0; 2],
             c: vec![-1.0; 2],
+            most: vec![f64::INFINITY; 2],
         };
         let found = system.solve();
         assert!(found.bounded);
         let alone = 1.0;
         assert!(found.k.iter().all(|k| *k > 0.0 && *k < 20.0 * alone), "{found:?}");
+    }
+    /// Bounds hold exactly; a point at its bound lacks energy, which slip took, and never has too much; others have their quadratics solved.
+    #[test]
+    fn bounds_are_kept_and_take_energy() {
+        let mut dice = Dice(19);
+        let (mut at_bound, mut free) = (0, 0);
+        for trial in 0..200 {
+            let n = 1 + dice.below(11) as usize;
+            let r: Vec<Vec<f64>> =
+                (0..n).map(|_| (0..n).map(|_| dice.between(-1.0, 1.0)).collect()).collect();
+            let a = |i: usize, j: usize| 0.5 * r[i].iter().zip(&r[j]).map(|(p, q)| p * q).sum::<f64>();
+            let b: Vec<f64> = (0..n).map(|_| dice.between(-1.0, 1.0)).collect();
+            let c: Vec<f64> = (0..n).map(|_| -10f64.powf(dice.between(-10.0, 0.0))).collect();
+            let most: Vec<f64> = (0..n).map(|_| 10f64.powf(dice.between(-3.0, 1.0))).collect();
+            let system = Quadratics { a: full(n, a), b: b.clone(), c: c.clone(), most: most.clone() };
+            let found = system.solve();
+            assert!(!found.bounded, "{trial}");
+            for (l, lack) in system.lack(&found.k).iter().enumerate() {
+                let size = c[l].abs() + (b[l] * found.k[l]).abs();
+                assert!(found.k[l] > 0.0 && found.k[l] <= most[l]);
+                if found.k[l] == most[l] {
+                    at_bound += 1;
+                    assert!(*lack <= 1e-11 * size, "{trial}: {lack:e} of {size:e}");
+                } else {
+                    free += 1;
+                    assert!(lack.abs() < 1e-11 * size, "{trial}: {lack:e} of {size:e}");
+                }
+            }
+        }
+        assert!(at_bound > 100 && free > 100, "{at_bound} {free}");
     }
 }

@@ -257,13 +257,38 @@ impl Contact {
         std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
     }
 
-    /// `r` of the velocity update at the nodes of `end`: the same traction there.
-    pub fn impulse_shape(&self) -> [Vec3; NODES] {
+    /// What the next round of augmentation begins with: its tractions. Those of a point that slips against them lead nowhere: none along
+    /// the surface.
+    pub fn next_multiplier(&self) -> Multiplier {
+        let shear = match self.slips && self.shear_power() < 0.0 {
+            true => Vec3::zeros(),
+            false => self.shear_vector(),
+        };
+        Multiplier { normal: self.pressure, shear }
+    }
+
+    /// ζ [m/s].
+    pub fn slip_speed(&self) -> f64 {
+        let down = multiply(&self.middle.metric, self.slip);
+        (down[0] * self.slip[0] + down[1] * self.slip[1]).max(0.0).sqrt()
+    }
+
+    /// ‖t_T‖ [Pa].
+    pub fn shear_size(&self) -> f64 {
+        self.size(&self.shear)
+    }
+
+    /// `w j t_N N` of the end of the step, at the nodes of `end`: what a normal impulse of the velocity update pushes along.
+    pub fn normal_shape(&self) -> [Vec3; NODES] {
+        self.end.n.map(|n| self.weight * self.pressure * n)
+    }
+
+    /// `−w j t_a D^a` of the end of the step: the same traction as a vector, by the tangents there.
+    pub fn shear_shape(&self) -> [Vec3; NODES] {
         let (e, vector) = (&self.end, self.shear_vector());
         let shear: [f64; 2] =
             std::array::from_fn(|a| if a < e.tangents { e.tangent[a].dot(&vector) } else { 0.0 });
-        let one = |k: usize| self.pressure * e.n[k] - shear[0] * e.d[0][k] - shear[1] * e.d[1][k];
-        std::array::from_fn(|k| self.weight * one(k))
+        std::array::from_fn(|k| -self.weight * (shear[0] * e.d[0][k] + shear[1] * e.d[1][k]))
     }
 }
 

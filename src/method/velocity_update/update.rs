@@ -1,183 +1,300 @@
-//! The velocity update: an impulse of every point that gives the energy back which its penalties took.
+//! The velocity update: impulses at the end of a step that give back the energy which penalties took, all but that of friction.
 //!
 //! ```text
-//! v⁺ = 2Δd/Δt − v + M⁻¹ Σ k_l r_l        r_l = w j [t_N N − t_a D^a] of the end of the step
-//! A_lk = ½ r_lᵀM⁻¹r_k     b_l = r_l·v̂     c_l = −Δt w j (t_N v_N + t_a v^a − 𝒟)     𝒟 = t_a v^a where it slips, else 0
+//! v⁺ = v̂ + M⁻¹ Σ j_l        v̂ = 2Δd/Δt − v        A_lk = ½ r_lᵀM⁻¹r_k     b_l = r_l·v
+//! k_l (A k)_l + b_l k_l + c_l = 0                  the impulse k_l r_l does the work −c_l ≥ 0
 //! ```
 //!
-//! With the roots of `k_l (A k)_l + b_l k_l + c_l = 0` the step loses exactly what friction takes, `Δt w j 𝒟`. Each r_l is in balance and
-//! without moment at the end of the step, so momenta do not change. Points that share no node are solved apart ([`Quadratics`]).
+//! | rule    | r_l of the end of the step    | c_l                                    | friction of the step |
+//! |---------|-------------------------------|----------------------------------------|----------------------|
+//! | `paper` | w j [t_N N − t_a D^a]         | −Δt w j (t_N v_N + t_a v^a of stick)   | Δt w j t_a v^a of slip |
+//! | `split` | w j t_N N, from v̂             | −Δt w j t_N v_N                        |                      |
+//! |         | −w j t_a D^a, from what that left | −Δt w j t_a v^a, κ_l ≤ k_l μ t_N/‖t_T‖ | what κ_l at its bound leaves |
+//!
+//! **Why two.** Where contact chatters, half of all impulse comes from the update: a node that meets a surface after the share s of a step is
+//! stopped by 2mv(1 − s) in the middle of the step, and given 2mvs at its end. The published impulse of a point that slips pushes along its whole
+//! traction, so its friction slows the slip; but the quadratic then asks for all work to be given back, and what that friction took goes into the
+//! rebound. Half of the heat is missing, and bodies that slide or rest shake themselves off the ground. Split, the normal part returns
+//! what normal penalties took; the part along the surface goes on until it has returned what friction took before, which is elastic stick, or reaches
+//! Coulomb's limit, and then what is missing was slip. Both impulses of a point together stay in the cone, and friction never gives energy.
+//!
+//! Each r_l is in balance and without moment at the end of the step, so momenta do not change. Points that share no node are solved
+//! apart ([`Quadratics`]).
 
 use super::kinematics::NODES;
 use super::mass::Consistent;
+use super::options::Rule;
 use super::potential::Quadratics;
 use super::traction::Contact;
 use crate::math::Vec3;
 use crate::math::sets::Sets;
 use crate::model::inertia::Inertia;
 use crate::solve::assembly::Unknowns;
-use crate::solve::sparse::{Matrix, Shape};
+use crate::solve::sparse::{FactorError, Matrix, Shape};
+
+type Shapes = [Vec3; NODES];
 
 /// Impulses of all points.
 #[derive(Clone, Debug, Default)]
 pub struct Update {
-    /// r_l at the nodes of `Contact::end`.
-    pub shapes: Vec<[Vec3; NODES]>,
-    /// k_l.
-    pub sizes: Vec<f64>,
+    /// On the nodes of `Contact::end` [N s].
+    pub impulses: Vec<Shapes>,
+    /// What friction takes in the whole step, and penalties keep where nothing is returned [J].
+    pub friction: Vec<f64>,
+    pub kept: f64,
     /// Energy that the quadratics put in though it was not asked for [J]: what was bounded or had the wrong sign.
     pub correction: f64,
     /// Sets of points whose impulses had to be bounded.
     pub bounded: u32,
 }
 
+/// How nodes answer to impulses.
+pub enum Answer<'a> {
+    Lumped(&'a Inertia),
+    /// Every point answers to every other.
+    Consistent(&'a mut Consistent, &'a Unknowns),
+}
+
+/// Impulses of one kind: contacts, directions and energies to return [J], and how large they may be.
+#[derive(Default)]
+struct Stage {
+    who: Vec<u32>,
+    shapes: Vec<Shapes>,
+    c: Vec<f64>,
+    most: Vec<f64>,
+    sizes: Vec<f64>,
+}
+
 impl Update {
     /// Finds the impulses for `contacts` in a step of length `dt` that ends with velocities `v` (obstacles too) without them.
-    pub fn new(contacts: &[Contact], inertia: &Inertia, v: &[Vec3], dt: f64) -> Update {
-        let shapes: Vec<[Vec3; NODES]> = contacts.iter().map(Contact::impulse_shape).collect();
-        let soft = inertia.inverse.len();
-        let mut update = Update { sizes: vec![0.0; contacts.len()], shapes, ..Update::default() };
-        // points of each node that gives way, as (node, contact, place)
-        let mut at_node: Vec<(u32, u32, u8)> = Vec::new();
+    pub fn new(rule: Rule, contacts: &[Contact], mut answer: Answer, v: &[Vec3], dt: f64) -> Update {
+        let n = contacts.len();
+        let mut update =
+            Update { impulses: vec![[Vec3::zeros(); NODES]; n], friction: vec![0.0; n], ..Update::default() };
+        let mut first = Stage::default();
         for (l, contact) in contacts.iter().enumerate() {
-            for (i, &k) in contact.end.nodes[..contact.end.count].iter().enumerate() {
-                if (k as usize) < soft && !inertia.fixed(k as usize) {
-                    at_node.push((k, l as u32, i as u8));
+            let pressed = contact.pressure * contact.closing;
+            let (mut shape, mut lost) = (contact.normal_shape(), pressed);
+            if rule != Rule::Split {
+                let sheared = contact.shear_shape();
+                (0..NODES).for_each(|k| shape[k] += sheared[k]);
+                match contact.slips {
+                    true => update.friction[l] = dt * contact.weight * contact.shear_power(),
+                    false => lost += contact.shear_power(),
                 }
             }
+            first.push(l, shape, -dt * contact.weight * lost, f64::INFINITY);
         }
-        at_node.sort_unstable();
-        let sharing: Vec<&[(u32, u32, u8)]> = at_node.chunk_by(|a, b| a.0 == b.0).collect();
-        for island in islands(contacts.len(), &sharing) {
-            update.solve(contacts, inertia, v, dt, &island, &sharing);
-        }
-        update
-    }
-
-    /// The same with a mass that couples nodes: every point answers to every other.
-    pub fn consistent(
-        contacts: &[Contact],
-        mass: &mut Consistent,
-        unknowns: &Unknowns,
-        v: &[Vec3],
-        dt: f64,
-    ) -> Update {
-        let shapes: Vec<[Vec3; NODES]> = contacts.iter().map(Contact::impulse_shape).collect();
-        let n = contacts.len();
-        let mut update = Update { sizes: vec![0.0; n], shapes, ..Update::default() };
-        if n == 0 {
+        if rule == Rule::None {
+            update.kept = -first.c.iter().sum::<f64>();
             return update;
         }
-        let soft = unknowns.nodes();
-        let spread = |l: usize, to: &mut [f64]| {
-            to.fill(0.0);
-            let end = &contacts[l].end;
-            for (r, &k) in update.shapes[l].iter().zip(&end.nodes[..end.count]) {
-                if (k as usize) < soft {
-                    unknowns.add_to_unknowns(k as usize, r, to);
-                }
-            }
-        };
-        let (mut answer, mut own) = (vec![0.0; unknowns.count], vec![0.0; unknowns.count]);
-        let mut a = Matrix { size: n, shape: Shape::Symmetric, starts: vec![0], ..Matrix::default() };
-        for column in 0..n {
-            spread(column, &mut answer);
-            if mass.answer(&mut answer).is_err() {
-                return Update { sizes: vec![0.0; n], ..update };
-            }
-            for row in column..n {
-                spread(row, &mut own);
-                a.rows.push(row);
-                a.values.push(0.5 * own.iter().zip(&answer).map(|(p, q)| p * q).sum::<f64>());
-            }
-            a.starts.push(a.rows.len());
+        update.solve(contacts, &mut first, &mut answer, v);
+        if rule == Rule::Paper {
+            return update;
         }
-        let island: Vec<u32> = (0..n as u32).collect();
-        update.settle(contacts, v, dt, &island, a);
+        let mut second = Stage::default();
+        for (l, contact) in contacts.iter().enumerate() {
+            let shear = contact.shear_size();
+            if shear > 0.0 {
+                let most = first.sizes[l] * contact.law.mu * contact.pressure / shear;
+                second.push(l, contact.shear_shape(), -dt * contact.weight * contact.shear_power(), most);
+            }
+        }
+        let mut v = v.to_vec();
+        if answer.add(contacts, &update.impulses, &mut v).is_ok() {
+            update.solve(contacts, &mut second, &mut answer, &v);
+        }
         update
     }
 
-    /// Solves for the points of one island, ascending.
-    fn solve(
-        &mut self,
-        contacts: &[Contact],
-        inertia: &Inertia,
-        v: &[Vec3],
-        dt: f64,
-        island: &[u32],
-        sharing: &[&[(u32, u32, u8)]],
-    ) {
-        let n = island.len();
-        let mut entries: Vec<(usize, usize, f64)> = (0..n).map(|l| (l, l, 0.0)).collect();
-        let local = |l: u32| island.binary_search(&l).ok();
-        for node in sharing {
-            let Some(_) = local(node[0].1) else { continue };
-            let inverse = inertia.of(node[0].0 as usize);
-            for &(_, p, i) in *node {
-                let Some(column) = local(p) else { continue };
-                let answer = inverse * self.shapes[p as usize][usize::from(i)];
-                for &(_, q, j) in *node {
-                    let Some(row) = local(q) else { continue };
-                    if row >= column {
-                        let a = 0.5 * self.shapes[q as usize][usize::from(j)].dot(&answer);
-                        entries.push((column, row, a));
-                    }
+    /// Finds and adds the impulses of a stage, which begins with velocities `v`.
+    fn solve(&mut self, contacts: &[Contact], stage: &mut Stage, answer: &mut Answer, v: &[Vec3]) {
+        stage.sizes = vec![0.0; stage.who.len()];
+        let Ok(islands) = answer.couple(contacts, stage) else { return };
+        for (island, a) in islands {
+            let of = |values: &[f64]| island.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
+            let (wanted, most) = (of(&stage.c), of(&stage.most));
+            let c = returned(&wanted);
+            self.correction += wanted.iter().zip(&c).map(|(w, c)| w - c).sum::<f64>();
+            let b = island.iter().map(|&i| {
+                let end = &contacts[stage.who[i as usize] as usize].end;
+                let nodes = end.nodes[..end.count].iter();
+                nodes.zip(&stage.shapes[i as usize]).map(|(&k, r)| r.dot(&v[k as usize])).sum()
+            });
+            let quadratics = Quadratics { b: b.collect(), c, most, a };
+            // nobody gives way: there is nothing to update
+            let found = quadratics.gives_way().then(|| quadratics.solve());
+            let sizes = found.as_ref().map_or(vec![0.0; island.len()], |f| f.k.clone());
+            self.bounded += u32::from(found.is_some_and(|f| f.bounded));
+            for ((&i, size), lack) in island.iter().zip(&sizes).zip(quadratics.lack(&sizes)) {
+                let l = stage.who[i as usize] as usize;
+                stage.sizes[i as usize] = *size;
+                if *size >= stage.most[i as usize] || *size == 0.0 && stage.most[i as usize].is_finite() {
+                    self.friction[l] -= lack;
+                } else {
+                    self.correction += lack;
+                }
+                for (j, r) in self.impulses[l].iter_mut().zip(&stage.shapes[i as usize]) {
+                    *j += *size * r;
                 }
             }
-        }
-        // the order of nodes is that of their numbers: a stable sort keeps every sum the same
-        entries.sort_by_key(|e| (e.0, e.1));
-        let mut a = Matrix { size: n, shape: Shape::Symmetric, starts: vec![0], ..Matrix::default() };
-        let mut last = None;
-        for (column, row, value) in entries {
-            if last == Some((column, row)) {
-                if let Some(sum) = a.values.last_mut() {
-                    *sum += value;
-                }
-                continue;
-            }
-            last = Some((column, row));
-            while a.starts.len() <= column {
-                a.starts.push(a.rows.len());
-            }
-            a.rows.push(row);
-            a.values.push(value);
-        }
-        a.starts.push(a.rows.len());
-        self.settle(contacts, v, dt, island, a);
-    }
-
-    /// The quadratics of an island whose A is known.
-    fn settle(&mut self, contacts: &[Contact], v: &[Vec3], dt: f64, island: &[u32], a: Matrix) {
-        let n = island.len();
-        let (mut b, mut c) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        for &l in island {
-            let contact = &contacts[l as usize];
-            let nodes = contact.end.nodes[..contact.end.count].iter();
-            b.push(nodes.zip(&self.shapes[l as usize]).map(|(&k, r)| r.dot(&v[k as usize])).sum());
-            let lost = if contact.slips { 0.0 } else { contact.shear_power() };
-            c.push(-dt * contact.weight * (contact.pressure * contact.closing + lost));
-        }
-        // nobody gives way: there is nothing to update
-        if a.starts[..n].iter().any(|&s| a.values[s] <= 0.0) {
-            self.correction += c.iter().sum::<f64>();
-            return;
-        }
-        let mut quadratics = Quadratics { a, b, c };
-        let wanted = quadratics.c.clone();
-        quadratics.c.iter_mut().for_each(|c| *c = c.min(0.0));
-        let found = quadratics.solve();
-        quadratics.c = wanted;
-        self.bounded += u32::from(found.bounded);
-        self.correction += quadratics.lack(&found.k).iter().sum::<f64>();
-        for (&l, k) in island.iter().zip(found.k) {
-            self.sizes[l as usize] = k;
         }
     }
 }
 
-/// Points that share nodes, directly or by others; each set ascending, in the order of their first.
-fn islands(count: usize, sharing: &[&[(u32, u32, u8)]]) -> Vec<Vec<u32>> {
+/// What points of an island return, as c ≤ 0: a multiplier that has pushed the wrong way has put energy in (c > 0), and so much less is returned
+/// by the others, as far as they have it.
+fn returned(wanted: &[f64]) -> Vec<f64> {
+    let sum = |sign: f64| wanted.iter().map(|c| (sign * c).max(0.0)).sum::<f64>();
+    let (made, taken) = (sum(1.0), sum(-1.0));
+    let share = if taken > 0.0 { (1.0 - made / taken).max(0.0) } else { 1.0 };
+    wanted.iter().map(|c| share * c.min(0.0)).collect()
+}
+
+impl Stage {
+    fn push(&mut self, contact: usize, shape: Shapes, c: f64, most: f64) {
+        self.who.push(contact as u32);
+        self.shapes.push(shape);
+        self.c.push(c);
+        self.most.push(most);
+    }
+}
+
+impl Answer<'_> {
+    /// Points of a stage that answer to each other, and their A.
+    fn couple(
+        &mut self,
+        contacts: &[Contact],
+        stage: &Stage,
+    ) -> Result<Vec<(Vec<u32>, Matrix)>, FactorError> {
+        match self {
+            Answer::Lumped(inertia) => Ok(lumped(contacts, stage, inertia)),
+            Answer::Consistent(mass, unknowns) => {
+                let all = (0..stage.who.len() as u32).collect();
+                Ok(vec![(all, consistent(contacts, stage, mass, unknowns)?)])
+            }
+        }
+    }
+
+    /// Adds what impulses give to velocities.
+    fn add(&mut self, contacts: &[Contact], impulses: &[Shapes], v: &mut [Vec3]) -> Result<(), FactorError> {
+        match self {
+            Answer::Lumped(inertia) => {
+                for (contact, impulse) in contacts.iter().zip(impulses) {
+                    for (j, &k) in impulse.iter().zip(&contact.end.nodes[..contact.end.count]) {
+                        if (k as usize) < inertia.inverse.len() {
+                            v[k as usize] += inertia.of(k as usize) * j;
+                        }
+                    }
+                }
+            }
+            Answer::Consistent(mass, unknowns) => {
+                let mut sum = vec![0.0; unknowns.count];
+                for (contact, impulse) in contacts.iter().zip(impulses) {
+                    scatter(contact, impulse, unknowns, &mut sum);
+                }
+                mass.answer(&mut sum)?;
+                (0..unknowns.nodes()).for_each(|k| v[k] += unknowns.expand(k, &sum));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds impulses on the nodes of a contact to components along free directions.
+fn scatter(contact: &Contact, shape: &Shapes, unknowns: &Unknowns, to: &mut [f64]) {
+    for (r, &k) in shape.iter().zip(&contact.end.nodes[..contact.end.count]) {
+        if (k as usize) < unknowns.nodes() {
+            unknowns.add_to_unknowns(k as usize, r, to);
+        }
+    }
+}
+
+fn consistent(
+    contacts: &[Contact],
+    stage: &Stage,
+    mass: &mut Consistent,
+    unknowns: &Unknowns,
+) -> Result<Matrix, FactorError> {
+    let n = stage.who.len();
+    let (mut answer, mut own) = (vec![0.0; unknowns.count], vec![0.0; unknowns.count]);
+    let mut a = Matrix { size: n, shape: Shape::Symmetric, starts: vec![0], ..Matrix::default() };
+    let spread = |i: usize, to: &mut [f64]| {
+        to.fill(0.0);
+        scatter(&contacts[stage.who[i] as usize], &stage.shapes[i], unknowns, to);
+    };
+    for column in 0..n {
+        spread(column, &mut answer);
+        mass.answer(&mut answer)?;
+        for row in column..n {
+            spread(row, &mut own);
+            a.rows.push(row);
+            a.values.push(0.5 * own.iter().zip(&answer).map(|(p, q)| p * q).sum::<f64>());
+        }
+        a.starts.push(a.rows.len());
+    }
+    Ok(a)
+}
+
+fn lumped(contacts: &[Contact], stage: &Stage, inertia: &Inertia) -> Vec<(Vec<u32>, Matrix)> {
+    // points of each node that gives way, as (node, point of the stage, place)
+    let mut at_node: Vec<(u32, u32, u8)> = Vec::new();
+    for (i, &l) in stage.who.iter().enumerate() {
+        let end = &contacts[l as usize].end;
+        for (place, &k) in end.nodes[..end.count].iter().enumerate() {
+            if (k as usize) < inertia.inverse.len() && !inertia.fixed(k as usize) {
+                at_node.push((k, i as u32, place as u8));
+            }
+        }
+    }
+    at_node.sort_unstable();
+    let sharing: Vec<&[(u32, u32, u8)]> = at_node.chunk_by(|a, b| a.0 == b.0).collect();
+    let (islands, of) = islands(stage.who.len(), &sharing);
+    // place of every point in its island, and nodes by island
+    let mut local = vec![0; stage.who.len()];
+    for island in &islands {
+        island.iter().enumerate().for_each(|(at, &i)| local[i as usize] = at);
+    }
+    let mut nodes: Vec<Vec<&[(u32, u32, u8)]>> = vec![Vec::new(); islands.len()];
+    sharing.iter().for_each(|node| nodes[of[node[0].1 as usize] as usize].push(node));
+    let with = |(island, nodes): (Vec<u32>, Vec<&[(u32, u32, u8)]>)| {
+        let mut entries: Vec<(usize, usize, f64)> = (0..island.len()).map(|i| (i, i, 0.0)).collect();
+        for node in nodes {
+            let inverse = inertia.of(node[0].0 as usize);
+            for &(_, p, i) in node {
+                let answer = inverse * stage.shapes[p as usize][usize::from(i)];
+                let below = node.iter().filter(|q| local[q.1 as usize] >= local[p as usize]);
+                entries.extend(below.map(|&(_, q, j)| {
+                    let a = 0.5 * stage.shapes[q as usize][usize::from(j)].dot(&answer);
+                    (local[p as usize], local[q as usize], a)
+                }));
+            }
+        }
+        let size = island.len();
+        (island, sum(size, entries))
+    };
+    islands.into_iter().zip(nodes).map(with).collect()
+}
+
+/// The lower triangle out of entries (column, row, value) that may come more than once.
+fn sum(size: usize, mut entries: Vec<(usize, usize, f64)>) -> Matrix {
+    // the order of nodes is that of their numbers: a stable sort keeps every sum the same
+    entries.sort_by_key(|e| (e.0, e.1));
+    let mut a = Matrix { size, shape: Shape::Symmetric, starts: vec![0; size + 1], ..Matrix::default() };
+    for own in entries.chunk_by(|p, q| (p.0, p.1) == (q.0, q.1)) {
+        a.starts[own[0].0 + 1] += 1;
+        a.rows.push(own[0].1);
+        a.values.push(own.iter().map(|e| e.2).sum());
+    }
+    for k in 0..size {
+        a.starts[k + 1] += a.starts[k];
+    }
+    a
+}
+
+/// Points that share nodes, directly or by others, each set ascending, in the order of their first; and the set of each point.
+fn islands(count: usize, sharing: &[&[(u32, u32, u8)]]) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut together = Sets::default();
     together.reset(count);
     for node in sharing {
@@ -188,12 +305,13 @@ fn islands(count: usize, sharing: &[&[(u32, u32, u8)]]) -> Vec<Vec<u32>> {
     let mut sets: Vec<Vec<u32>> = Vec::new();
     let mut of = vec![u32::MAX; count];
     for l in 0..count as u32 {
-        let first = &mut of[together.lowest(l) as usize];
-        if *first == u32::MAX {
-            *first = sets.len() as u32;
+        let first = together.lowest(l) as usize;
+        if of[first] == u32::MAX {
+            of[first] = sets.len() as u32;
             sets.push(Vec::new());
         }
-        sets[*first as usize].push(l);
+        of[l as usize] = of[first];
+        sets[of[first] as usize].push(l);
     }
-    sets
+    (sets, of)
 }
