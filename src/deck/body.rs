@@ -4,6 +4,7 @@ use super::load::always;
 use super::material::MaterialRef;
 use super::mesh::MeshSpec;
 use super::obstacle::{self, Obstacle};
+use super::shatter::Shatter;
 use super::support::Support;
 pub use crate::element::choice::{Integration, Plane, Points, Sheet};
 use carom_declare::{
@@ -74,6 +75,8 @@ section! {
         support: Vec<Support> as Tables<Support>;
         /// Copies in rows, named NAME-1, NAME-2, …; gone when the deck has been read.
         array: Option<Array>;
+        /// Pieces that it is cut into, named NAME-1, NAME-2, …; gone when the deck has been read.
+        shatter: Option<Shatter>;
     } check |_r| {
         materials.as_ref().is_some_and(Named::whole)
     }
