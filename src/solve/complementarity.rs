@@ -185,10 +185,8 @@ impl Complementarity {
 impl Island {
     fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], members: &[u32], islands: &Islands) {
         let n = members.len();
-        let scale: Vec<f64> = members
-            .iter()
-            .map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt())
-            .collect();
+        let scale: Vec<f64> =
+            members.iter().map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt()).collect();
         let b: Vec<f64> = members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
         let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         self.multipliers.clear();

@@ -114,7 +114,9 @@ struct Island {
 impl Island {
     fn take(&mut self, of: &Contacts, islands: &Islands, which: usize, guess: &[f64]) {
         let members = islands.members(which);
-        for list in [&mut self.b, &mut self.r, &mut self.soft, &mut self.hard, &mut self.bound, &mut self.values] {
+        for list in
+            [&mut self.b, &mut self.r, &mut self.soft, &mut self.hard, &mut self.bound, &mut self.values]
+        {
             list.clear();
         }
         self.first.clear();
@@ -294,7 +296,11 @@ impl Island {
                 let range = self.tangential(c);
                 let pull = |k: usize| self.r[k] - self.u[k] / self.soft[c].max(f64::MIN_POSITIVE);
                 let tau = range.map(|k| pull(k).powi(2)).sum::<f64>().sqrt();
-                if tau <= self.bound[c] * self.r[n].max(0.0) && self.bound[c] > 0.0 { Status::Stick } else { Status::Slip }
+                if tau <= self.bound[c] * self.r[n].max(0.0) && self.bound[c] > 0.0 {
+                    Status::Stick
+                } else {
+                    Status::Slip
+                }
             };
             changed |= self.status[c] != status;
             self.status[c] = status;

@@ -134,7 +134,7 @@ fn watch(
             work -= (0.5 * (f0[k] + f1[k]) + contact[k]).dot(&(x[k] - x0[k] + 0.25 * dt * dt * a));
         }
         f0 = f1;
-        let report = run.method.report;
+        let report = run.method.report();
         seen.spin_identity = seen.spin_identity.max(spin.norm());
         seen.kinetic_identity = seen.kinetic_identity.max(work.abs());
         seen.linear = seen.linear.max((l - start.0).norm());

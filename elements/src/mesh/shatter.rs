@@ -221,7 +221,7 @@ mod tests {
             let lost = 2.0 - open.iter().map(Convex::measure).sum::<f64>();
             // every cut counts from both sides, each drawn back by half of the gap
             assert!((lost / (0.5 * gap * cuts) - 1.0).abs() < 0.02, "{lost} {cuts}");
-            assert!(shatter(&whole, 12, 5, 0.5, 99).is_none());
+            assert!(shatter(&whole, 12, 5, 2.0, 99).is_none());
         }
     }
 

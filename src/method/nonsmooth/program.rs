@@ -223,7 +223,8 @@ impl Program {
         self.right_hand_side(at, soft, rub);
         let report = match rub {
             true => {
-                let of = Contacts { matrix: &self.matrix, b: &self.b, first: &self.first, bound: &self.bound };
+                let of =
+                    Contacts { matrix: &self.matrix, b: &self.b, first: &self.first, bound: &self.bound };
                 self.coulomb.solve(&of, &mut self.r)
             }
             false => self.solver.solve(&self.matrix, &self.b, &mut self.r),
@@ -323,7 +324,8 @@ impl Program {
         for (i, c) in self.work.iter().enumerate() {
             let row = &self.rows[i];
             for p in 0..1 + if rub { row.sliding } else { 0 } {
-                let (vector, scale) = if p == 0 { (&row.gradient, 1.0 / row.foot.lever) } else { (&row.slide[p - 1], 1.0) };
+                let (vector, scale) =
+                    if p == 0 { (&row.gradient, 1.0 / row.foot.lever) } else { (&row.slide[p - 1], 1.0) };
                 pairs.clear();
                 for (a, &k) in c.simplex.ids().iter().enumerate() {
                     soft.answer(&at.inv_mass, k, &(scale * vector[a]), |k, moved| {
@@ -341,7 +343,8 @@ impl Program {
                 pairs.sort_by_key(|p| p.0);
                 let own = self.first[i] + p as u32;
                 for same in pairs.chunk_by(|p, q| p.0 == q.0) {
-                    let give = if p == 0 && same[0].0 == own { rules.penalty.map_or(0.0, |k| 1.0 / k) } else { 0.0 };
+                    let give =
+                        if p == 0 && same[0].0 == own { rules.penalty.map_or(0.0, |k| 1.0 / k) } else { 0.0 };
                     matrix.columns.push(same[0].0);
                     matrix.values.push(same.iter().map(|p| p.1).sum::<f64>() + give);
                 }
@@ -415,10 +418,21 @@ impl Program {
         -dot(&self.rows[i].drag, &way_of(&self.work[i], start, y))
     }
 
+    /// Normal force of a constraint [N].
+    pub fn press(&self, i: usize) -> f64 {
+        self.lambda[i] * self.rows[i].foot.lever
+    }
+
+    /// `|s|` of a constraint between the start of the step and positions `y` [m].
+    pub fn slipped(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
+        let way = way_of(&self.work[i], start, y);
+        let rows = &self.rows[i].slide[..self.rows[i].sliding];
+        rows.iter().map(|s| dot(s, &way).powi(2)).sum::<f64>().sqrt()
+    }
+
     /// Energy in the springs of a penalty [J].
     pub fn stored(&self, penalty: f64) -> f64 {
-        let force = |(row, l): (&Row, &f64)| l * row.foot.lever;
-        self.rows.iter().zip(&self.lambda).map(force).map(|f| 0.5 * f * f / penalty).sum()
+        (0..self.rows.len()).map(|i| 0.5 * self.press(i).powi(2) / penalty).sum()
     }
 
     /// Where the present forces bring a node that answers for itself.
