@@ -48,6 +48,16 @@ words! {
     }
 }
 
+words! {
+    /// Which of several that are equal.
+    pub enum Ties {
+        /// The first, in the order of the mesh.
+        First = "first",
+        /// The last.
+        Last = "last",
+    }
+}
+
 section! {
     /// Switches of method "nonsmooth".
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,13 +80,17 @@ section! {
         looks: u32 as Count = 60;
         /// Times that a step is halved, at most.
         halvings: u32 = 5;
-    } with {
-        /// Where two facets cost the same, leave through the last and not through the first.
-        other_branch: bool = false;
+        /// Through which of two facets that cost the same a node leaves.
+        ties: Ties;
     }
 }
 
 impl Options {
+    /// Stable whatever the step, for linear elements.
+    pub fn unbounded(&self) -> bool {
+        self.gamma >= 0.5 && 2.0 * self.beta >= self.gamma
+    }
+
     /// Elements are explicit, in the half steps that other methods share.
     pub fn explicit(&self) -> bool {
         self.beta == 0.0 && self.gamma == 0.5
@@ -98,6 +112,9 @@ pub struct Report {
     /// Largest `|p| / μN̂`, and the least `p·s` [J].
     pub cone: f64,
     pub least_dissipation: f64,
+    /// Contacts with friction that stick, and that slip.
+    pub stick: u64,
+    pub slip: u64,
 }
 
 /// Shortened steps that are left, and the usual length [s].

@@ -469,3 +469,142 @@ fn shorten(v: &mut [f64], most: f64) {
         v.iter_mut().for_each(|x| *x *= most / size);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::dice::Dice;
+    use crate::math::{Mat3, Vec3};
+    use crate::solve::local;
+
+    /// `J Jᵀ` of rows over shared unknowns, three to a contact, each contact on `each` of them.
+    fn coupled(dice: &mut Dice, contacts: usize, unknowns: usize, each: usize) -> Vec<Vec<f64>> {
+        let mut rows = Vec::new();
+        for _ in 0..contacts {
+            let places: Vec<usize> = (0..each).map(|_| dice.below(unknowns as u64) as usize).collect();
+            for _ in 0..3 {
+                let mut row = vec![0.0; unknowns];
+                places.iter().for_each(|&k| row[k] = dice.between(-1.0, 1.0));
+                rows.push(row);
+            }
+        }
+        let dot = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>();
+        rows.iter().map(|p| rows.iter().map(|q| dot(p, q)).collect()).collect()
+    }
+
+    fn sparse(w: &[Vec<f64>]) -> Matrix {
+        let mut a = Matrix::default();
+        a.clear();
+        for (i, row) in w.iter().enumerate() {
+            for (j, &v) in row.iter().enumerate() {
+                // contacts are coupled whole, as those with a common node are
+                let block =
+                    |i: usize, j: usize| (0..9).any(|k| w[i / 3 * 3 + k / 3][j / 3 * 3 + k % 3] != 0.0);
+                if block(i, j) {
+                    a.columns.push(j as u32);
+                    a.values.push(v);
+                }
+            }
+            a.end_row();
+        }
+        a
+    }
+
+    fn solve(w: &[Vec<f64>], b: &[f64], mu: f64, r: &mut [f64]) -> Report {
+        let matrix = sparse(w);
+        let first: Vec<u32> = (0..=b.len() as u32 / 3).map(|c| 3 * c).collect();
+        let bound = vec![mu; b.len() / 3];
+        Coulomb::default().solve(&Contacts { matrix: &matrix, b, first: &first, bound: &bound }, r)
+    }
+
+    /// How far multipliers are from Signorini's and Coulomb's law, written down from the laws: λ ≥ 0, u ≥ 0, λu = 0; |r_t| ≤ μλ, and where it slides
+    /// |r_t| = μλ against u_t.
+    fn misses(w: &[Vec<f64>], b: &[f64], mu: f64, r: &[f64]) -> f64 {
+        let u: Vec<f64> =
+            (0..b.len()).map(|i| b[i] + w[i].iter().zip(r).map(|(w, r)| w * r).sum::<f64>()).collect();
+        let mut worst: f64 = 0.0;
+        for c in 0..b.len() / 3 {
+            let at = |x: &[f64]| Vec3::new(0.0, x[3 * c + 1], x[3 * c + 2]);
+            let (lambda, gap, force, slip) = (r[3 * c], u[3 * c], at(r), at(&u));
+            worst = worst.max(-lambda).max(-gap).max((lambda * gap).abs());
+            worst = worst.max(force.norm() - mu * lambda);
+            worst = worst.max((mu * lambda * slip.norm() + force.dot(&slip)).abs());
+        }
+        worst
+    }
+
+    /// The exact solution of one contact, whatever its block (`solve::local`).
+    #[test]
+    fn one_contact_has_its_exact_solution() {
+        let mut dice = Dice(21);
+        for _ in 0..300 {
+            let w = coupled(&mut dice, 1, 9, 6);
+            let b: Vec<f64> = (0..3).map(|_| dice.between(-1.0, 0.5)).collect();
+            let mu = dice.between(0.0, 0.6);
+            let mut r = vec![0.0; 3];
+            let report = solve(&w, &b, mu, &mut r);
+            assert_eq!(report.unfinished, 0);
+            let exact = local::exact(&Mat3::from_fn(|i, j| w[i][j]), &Vec3::new(b[0], b[1], b[2]), mu);
+            let apart = (exact - Vec3::new(r[0], r[1], r[2])).norm();
+            assert!(apart <= 1e-8 * exact.norm().max(1.0), "{exact} {r:?}");
+        }
+    }
+
+    /// Many coupled contacts, definite and with half of them twice over: the laws hold, whichever of many answers it is. From its own answer a second run
+    /// takes one factorisation at most.
+    #[test]
+    fn many_contacts_keep_the_laws_and_are_known_again_at_once() {
+        let mut dice = Dice(22);
+        for (contacts, unknowns, twice) in [(4, 30, false), (20, 150, false), (20, 40, false), (10, 90, true)]
+        {
+            for _ in 0..20 {
+                let mut w = coupled(&mut dice, contacts, unknowns, 6);
+                let mut b: Vec<f64> = (0..3 * contacts).map(|_| dice.between(-1.0, 0.4)).collect();
+                if twice {
+                    w.iter_mut().for_each(|row| row.extend(row.clone()));
+                    w.extend(w.clone());
+                    b.extend(b.clone());
+                }
+                let mut r = vec![0.0; b.len()];
+                let report = solve(&w, &b, 0.3, &mut r);
+                if contacts * 3 > unknowns && report.unfinished > 0 {
+                    // more rows than unknowns with a right-hand side of their own: there may be no answer
+                    continue;
+                }
+                assert_eq!(report.unfinished, 0, "{contacts} {unknowns}");
+                let scale = r.iter().fold(1.0, |m: f64, r| m.max(r.abs()));
+                let missed = misses(&w, &b, 0.3, &r);
+                assert!(missed <= 1e-7 * scale, "{contacts} {unknowns} {twice}: {missed:e} of {scale}");
+                let again = solve(&w, &b, 0.3, &mut r);
+                assert!(again.pivots <= again.islands, "{again:?}");
+            }
+        }
+    }
+
+    /// A block of n nodes in a row, each on a rough floor and coupled to its neighbours by stiff springs that are part of W⁻¹: Newton's method takes a
+    /// handful of factorisations, however long the row.
+    #[test]
+    fn factorisations_do_not_grow_with_the_number_of_contacts() {
+        let count = |n: usize| {
+            // compliance of a chain of masses: 1/(|i − j| + 1) decays slowly, so that sweeps would be slow
+            let w: Vec<Vec<f64>> = (0..3 * n)
+                .map(|i| {
+                    let near = |j: usize| {
+                        if i % 3 == j % 3 { 0.5f64.powi((i / 3).abs_diff(j / 3) as i32) } else { 0.0 }
+                    };
+                    (0..3 * n).map(near).collect()
+                })
+                .collect();
+            let b: Vec<f64> = (0..3 * n)
+                .map(|i| [-1.0, 0.05 * (i as f64).sin(), 0.4 * (0.1 * i as f64).cos()][i % 3])
+                .collect();
+            let mut r = vec![0.0; 3 * n];
+            let report = solve(&w, &b, 0.3, &mut r);
+            assert_eq!(report.unfinished, 0);
+            assert!(misses(&w, &b, 0.3, &r) < 1e-9);
+            report.pivots
+        };
+        let (few, many) = (count(10), count(60));
+        assert!(many <= few + 6 && many <= 16, "{few} {many}");
+    }
+}

@@ -518,6 +518,11 @@ impl Method for General {
         self.support[held]
     }
 
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        let Report { programs, stick, slip, .. } = self.report();
+        Some([programs.into(), stick, slip])
+    }
+
     fn impulses(&self) -> Option<&Impulses> {
         Some(&self.touching.impulses)
     }

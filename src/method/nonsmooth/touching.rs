@@ -8,7 +8,7 @@
 use super::detect::{self, ACCEPTED, Admissible, Found, Key};
 use super::program::{Gradient, Program, Rules};
 use super::simplex::Touch;
-use super::{Options, Report};
+use super::{Options, Report, Ties};
 use crate::math::Vec3;
 use crate::method::StepError;
 use crate::method::impulses::Impulses;
@@ -18,6 +18,9 @@ use crate::model::{Ledger, Model, State};
 
 /// Bodies that overlap at the start by more than this share of the local size are refused; less is moved apart.
 const MOVED_APART: f64 = 1e-3;
+
+/// Share of the largest friction from which on a contact slips.
+const SLIDES: f64 = 1.0 - 1e-9;
 
 pub struct Touching {
     pub options: Options,
@@ -36,7 +39,7 @@ impl Touching {
     pub fn new(model: &Model, options: Options) -> Touching {
         let nodes = model.reference.len();
         let mut at = Admissible::new(model);
-        at.last_of_equals = options.other_branch;
+        at.last_of_equals = options.ties == Ties::Last;
         at.springs = options.penalty.is_some();
         Touching {
             options,
@@ -190,6 +193,7 @@ impl Touching {
         if bound > 0.0 {
             let p = program.tangential[i].iter().map(|p| p.norm_squared()).sum::<f64>().sqrt();
             self.report.cone = self.report.cone.max(p / bound);
+            *(if p < SLIDES * bound { &mut self.report.stick } else { &mut self.report.slip }) += 1;
         }
         let rigid = c.bodies.map(|b| at.scene.bodies[b as usize].attributes.rigid());
         if rigid[0] || rigid[1] {
