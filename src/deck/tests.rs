@@ -205,6 +205,7 @@ end = 1
 beta = 0.25
 gamma = 0.6
 hessian = "kept"
+friction_gradient = "full"
 penalty = 1e5
 tolerance = 1e-10
 ties = "last"

@@ -24,6 +24,7 @@ pub mod compliance;
 pub mod detect;
 pub mod general;
 pub mod program;
+mod row;
 pub mod simplex;
 pub mod touching;
 
@@ -35,7 +36,7 @@ use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use carom_declare::{Count, Positive, Share, section, words};
-use program::{Friction, Gradient, Program};
+use program::{Friction, FrictionGradient, Gradient, Program};
 use touching::Touching;
 
 words! {
@@ -70,6 +71,8 @@ section! {
         gradient ("contact_gradient"): Gradient;
         /// What friction acts on.
         friction: Friction;
+        /// The force of friction as a gradient of its potential.
+        friction_gradient: FrictionGradient;
         /// Stiffness of springs in the place of the constraints [N/m]: the penalty form. Bodies overlap then; none unless given.
         penalty: Option<f64> as Option<Positive>;
         /// The matrix of the quadratic programs, for `beta` above 0.

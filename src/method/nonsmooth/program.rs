@@ -20,10 +20,10 @@
 
 use super::compliance::Compliance;
 use super::detect::{Admissible, Constraint, Key};
-use super::simplex::{Foot, Touch};
+use super::row::{Local, Row, Tangential, dot, way_of};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
-use crate::solve::coulomb::{Contacts, Coulomb, TANGENTIAL};
+use crate::solve::coulomb::{Contacts, Coulomb};
 use carom_declare::words;
 
 words! {
@@ -46,6 +46,16 @@ words! {
     }
 }
 
+words! {
+    /// The force of friction as a gradient of its potential.
+    pub enum FrictionGradient {
+        /// Along the slip alone: Coulomb's law.
+        Force = "force",
+        /// Of all that depends on the positions, as in the published (3.9): forces of first order in the step come along.
+        Full = "full",
+    }
+}
+
 /// A step of the iteration this small ends it, as a share of the local size.
 const STEP: f64 = 1e-14;
 /// Round-off of positions, as a share of their coordinates.
@@ -57,41 +67,16 @@ const PROGRAMS: usize = 60;
 /// From this program of a step on friction stays as it is: where multipliers are not unique, the discs of friction may change places
 /// for ever.
 const FROZEN: usize = 30;
-/// Share of a constraint's own compliance below which it cannot slide along a direction.
-const HELD: f64 = 1e-12;
 
 /// How constraints are to be satisfied.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rules {
     pub gradient: Gradient,
     pub friction: Friction,
+    pub friction_gradient: FrictionGradient,
     /// Stiffness of the penalty [N/m]; none keeps everything apart.
     pub penalty: Option<f64>,
 }
-
-/// A row of S, or of what it is made of: a vector on each node.
-pub type Local = [Vec3; 4];
-
-/// What is known of one constraint at the present iterate.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    g: f64,
-    gradient: Local,
-    /// Along which it presses.
-    push: Local,
-    foot: Foot,
-    /// Rows of S, and the unit vectors that p is made of.
-    slide: [Local; TANGENTIAL],
-    unit: [Local; TANGENTIAL],
-    sliding: usize,
-    /// Largest friction over the multiplier.
-    rough: f64,
-    /// Friction forces on its nodes [N]: `−Sᵀp`.
-    drag: Local,
-}
-
-/// Friction force of one constraint: on the touched point (first entry) for `Slip`, on all its nodes for `Projected`.
-pub type Tangential = Local;
 
 /// The working set and its multipliers.
 #[derive(Default)]
@@ -125,10 +110,6 @@ pub struct Program {
 pub struct Solved {
     pub programs: usize,
     pub converged: bool,
-}
-
-fn dot(p: &Local, q: &Local) -> f64 {
-    p.iter().zip(q).map(|(p, q)| p.dot(q)).sum()
 }
 
 impl Program {
@@ -220,7 +201,7 @@ impl Program {
         let rub = rub && self.rows.iter().any(|r| r.sliding > 0);
         self.number(rub);
         self.couple(at, soft, rules, rub);
-        self.right_hand_side(at, soft, rub);
+        self.right_hand_side(at, soft, rub, rules);
         let report = match rub {
             true => {
                 let of =
@@ -270,47 +251,10 @@ impl Program {
 
     fn linearise(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules) {
         self.rows.clear();
-        for (c, p) in self.work.iter().zip(&mut self.tangential) {
-            let s = &c.simplex;
-            let foot = s.foot(&at.now);
-            let end = s.gradient(&at.now);
-            let push = match rules.gradient {
-                Gradient::End => end,
-                Gradient::Midpoint => {
-                    s.gradient_at(&s.nodes.map(|k| 0.5 * (at.start[k as usize] + at.now[k as usize])))
-                }
-            };
-            let zero = [Vec3::zeros(); 4];
-            let mut row = Row {
-                g: s.value(&at.now),
-                gradient: end,
-                push,
-                foot,
-                slide: [zero; TANGENTIAL],
-                unit: [zero; TANGENTIAL],
-                sliding: 0,
-                rough: 0.0,
-                drag: zero,
-            };
-            if c.mu > 0.0 {
-                let normal = match rules.friction {
-                    Friction::Slip => foot.lever,
-                    Friction::Projected => dot(&push, &push).sqrt(),
-                };
-                row.rough = c.mu * normal;
-                match rules.friction {
-                    Friction::Slip => row.slip_of_points(),
-                    Friction::Projected => row.slip_as_published(c, at),
-                }
-                row.drop_held(c, at, soft);
-                // the surface has turned since this force was found
-                let mut turned = zero;
-                for unit in &row.unit[..row.sliding] {
-                    let along = dot(unit, p);
-                    (0..4).for_each(|a| turned[a] += along * unit[a]);
-                }
-                *p = turned;
-                row.drag = row.drag_of(p);
+        for (i, (c, p)) in self.work.iter().zip(&mut self.tangential).enumerate() {
+            let mut row = Row::new(c, at, soft, rules, p);
+            if rules.friction_gradient == FrictionGradient::Full && row.sliding > 0 && self.lambda[i] > 0.0 {
+                row.beside = Row::parametric(c, at, rules, self.lambda[i]);
             }
             self.rows.push(row);
         }
@@ -355,42 +299,40 @@ impl Program {
     }
 
     /// Distances and slips without the unknown forces: `(g + G(φᶠʳᵉᵉ − φᵏ))/lever` and `S(φᶠʳᵉᵉ − φₙ)`.
-    fn right_hand_side(&mut self, at: &Admissible, soft: &Compliance, rub: bool) {
+    fn right_hand_side(&mut self, at: &Admissible, soft: &Compliance, rub: bool, rules: &Rules) {
         self.b.clear();
+        let known = !rub || rules.friction_gradient == FrictionGradient::Full;
         for (i, c) in self.work.iter().enumerate() {
             let row = &self.rows[i];
-            let mut b = row.g;
+            let (mut b, mut way) = (row.g, way_of(c, &at.start, &at.pre));
             for (a, &k) in c.simplex.ids().iter().enumerate() {
-                let k = k as usize;
-                let mut d = at.pre[k] - at.now[k];
-                if !rub {
-                    d += self.dragged(at, soft, k as u32);
-                }
-                b += row.gradient[a].dot(&d);
+                let moved = if known { self.moved_by_known(at, soft, k, rub) } else { Vec3::zeros() };
+                way[a] += moved;
+                b += row.gradient[a].dot(&(at.pre[k as usize] - at.now[k as usize] + moved));
             }
             self.b.push(b / row.foot.lever);
             if rub {
-                let way = way_of(c, &at.start, &at.pre);
                 self.b.extend(row.slide[..row.sliding].iter().map(|s| dot(s, &way)));
             }
         }
     }
 
-    /// How far friction that stays moves a node.
-    fn dragged(&self, at: &Admissible, soft: &Compliance, node: u32) -> Vec3 {
+    /// How far forces that stay as they are move a node: those of (3.9), and without `rub` friction too.
+    fn moved_by_known(&self, at: &Admissible, soft: &Compliance, node: u32, rub: bool) -> Vec3 {
+        let force = |row: &Row, a: usize| if rub { row.beside[a] } else { row.drag[a] + row.beside[a] };
         let mut moved = Vec3::zeros();
         match soft {
             Compliance::Lumped(_) => {
                 for &(_, j, b) in self.of_node(node) {
-                    let drag = &self.rows[j as usize].drag[b as usize];
-                    soft.answer(&at.inv_mass, node, drag, |_, by| moved += by);
+                    let known = force(&self.rows[j as usize], b as usize);
+                    soft.answer(&at.inv_mass, node, &known, |_, by| moved += by);
                 }
             }
             Compliance::Full(_) => {
                 for (row, c) in self.rows.iter().zip(&self.work) {
                     for (b, &k) in c.simplex.ids().iter().enumerate() {
                         let to = |n: u32, by: Vec3| moved += if n == node { by } else { Vec3::zeros() };
-                        soft.answer(&at.inv_mass, k, &row.drag[b], to);
+                        soft.answer(&at.inv_mass, k, &force(row, b), to);
                     }
                 }
             }
@@ -400,7 +342,7 @@ impl Program {
 
     /// Friction force of a constraint on one of its nodes [N].
     pub fn friction_on(&self, i: usize, a: usize) -> Vec3 {
-        self.rows[i].drag[a]
+        self.rows[i].drag[a] + self.rows[i].beside[a]
     }
 
     /// Normal force of a constraint on one of its nodes [N].
@@ -415,7 +357,8 @@ impl Program {
 
     /// `p·s` of a constraint between the start of the step and positions `y` [J].
     pub fn rubbed(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
-        -dot(&self.rows[i].drag, &way_of(&self.work[i], start, y))
+        let way = way_of(&self.work[i], start, y);
+        -dot(&self.rows[i].drag, &way) - dot(&self.rows[i].beside, &way)
     }
 
     /// Normal force of a constraint [N].
@@ -465,138 +408,4 @@ impl Program {
     pub fn violation(&self, at: &Admissible) -> f64 {
         self.work.iter().map(|c| -at.distance(c) / c.size).fold(0.0, f64::max)
     }
-}
-
-impl Row {
-    fn drag_of(&self, p: &Tangential) -> Local {
-        let mut drag = [Vec3::zeros(); 4];
-        for (slide, unit) in self.slide[..self.sliding].iter().zip(&self.unit) {
-            let along = dot(unit, p);
-            (0..4).for_each(|a| drag[a] -= along * slide[a]);
-        }
-        drag
-    }
-
-    /// The tangential motion of the two touched points against each other.
-    fn slip_of_points(&mut self) {
-        let (t1, t2) = tangents(&self.foot.normal);
-        for (k, t) in [t1, t2].into_iter().enumerate() {
-            self.slide[k] = self.foot.weights.map(|w| w * t);
-            self.unit[k][0] = t;
-        }
-        self.sliding = 2;
-    }
-
-    /// All of the sliding field `P d`: p is made of a basis of its range.
-    fn slip_as_published(&mut self, c: &Constraint, at: &Admissible) {
-        let s = &c.simplex;
-        let weight = |a: usize| at.inv_mass[s.nodes[a] as usize].trace().max(0.0);
-        // a node that cannot move counts like the heaviest that can
-        let heaviest = (0..s.count()).map(weight).filter(|&w| w > 0.0).fold(f64::INFINITY, f64::min);
-        let mut mass = [0.0; 4];
-        for (a, m) in mass.iter_mut().enumerate().take(s.count()) {
-            *m = 1.0 / if weight(a) > 0.0 { weight(a) } else { heaviest };
-        }
-        let x = s.nodes.map(|k| at.now[k as usize]);
-        let axes = if s.touch == Touch::NodeSegment { 2 } else { 3 };
-        let mut columns = Vec::new();
-        for a in 0..s.count() {
-            for axis in 0..axes {
-                let mut d = [Vec3::zeros(); 4];
-                d[a][axis] = 1.0;
-                columns.push(((a, axis), sliding(&x, &mass, &self.gradient, &d)));
-            }
-        }
-        for (_, column) in &columns {
-            let mut left = *column;
-            for unit in &self.unit[..self.sliding] {
-                let along = dot(unit, &left);
-                (0..4).for_each(|a| left[a] -= along * unit[a]);
-            }
-            let size = dot(&left, &left).sqrt();
-            if size > 1e-6 && self.sliding < TANGENTIAL {
-                self.unit[self.sliding] = left.map(|v| v / size);
-                self.sliding += 1;
-            }
-        }
-        for k in 0..self.sliding {
-            for ((a, axis), column) in &columns {
-                self.slide[k][*a][*axis] = dot(&self.unit[k], column);
-            }
-        }
-    }
-
-    /// Leaves out directions along which nobody can move.
-    fn drop_held(&mut self, c: &Constraint, at: &Admissible, soft: &Compliance) {
-        let own = |vector: &Local| {
-            let mut ease = 0.0;
-            for (a, &k) in c.simplex.ids().iter().enumerate() {
-                soft.answer(&at.inv_mass, k, &vector[a], |n, moved| {
-                    let all = c.simplex.ids().iter().zip(vector).filter(|(m, _)| **m == n);
-                    ease += all.map(|(_, v)| moved.dot(v)).sum::<f64>();
-                });
-            }
-            ease
-        };
-        let normal = own(&self.gradient) / (self.foot.lever * self.foot.lever);
-        let mut kept = 0;
-        for k in 0..self.sliding {
-            if own(&self.slide[k]) > HELD * normal {
-                (self.slide[kept], self.unit[kept]) = (self.slide[k], self.unit[k]);
-                kept += 1;
-            }
-        }
-        self.sliding = kept;
-    }
-}
-
-/// How far the nodes of a constraint have come; points of a plane, as far as its material did.
-fn way_of(c: &Constraint, start: &[Vec3], y: &[Vec3]) -> Local {
-    let mut way = [Vec3::zeros(); 4];
-    for (a, &k) in c.simplex.ids().iter().enumerate() {
-        way[a] = match c.key.0 {
-            Touch::NodePlane if a > 0 => c.carried,
-            _ => y[k as usize] - start[k as usize],
-        };
-    }
-    way
-}
-
-/// Two unit vectors across `n`; the first lies in the x–y plane if `n` does.
-fn tangents(n: &Vec3) -> (Vec3, Vec3) {
-    let a = if n.z.abs() < 0.9 { Vec3::z() } else { Vec3::x() };
-    let t = n.cross(&a).normalize();
-    (t, n.cross(&t))
-}
-
-/// Sliding part of a local motion (published 3.3–3.4): without its rigid part and without what opens the contact.
-///
-/// ```text
-/// P d = d − d_c − ω×y − M⁻¹G (G·d)/(G·M⁻¹G)        y = x − x_c,  I ω = Σ m y×(d − d_c)
-/// ```
-///
-/// Unused places have no mass.
-pub fn sliding(x: &[Vec3; 4], mass: &[f64; 4], g: &[Vec3; 4], d: &[Vec3; 4]) -> [Vec3; 4] {
-    let total: f64 = mass.iter().sum();
-    let mean = |v: &[Vec3; 4]| v.iter().zip(mass).map(|(v, m)| *m * v).sum::<Vec3>() / total;
-    let (x_c, d_c) = (mean(x), mean(d));
-    let (mut inertia, mut spin, mut open, mut ease) = (Mat3::zeros(), Vec3::zeros(), 0.0, 0.0);
-    for a in 0..4 {
-        if mass[a] == 0.0 {
-            continue;
-        }
-        let y = x[a] - x_c;
-        inertia += mass[a] * (Mat3::from_diagonal_element(y.norm_squared()) - y * y.transpose());
-        spin += mass[a] * y.cross(&(d[a] - d_c));
-        open += g[a].dot(&d[a]);
-        ease += g[a].norm_squared() / mass[a];
-    }
-    let eps = 1e-12 * inertia.trace();
-    let omega = inertia.pseudo_inverse(eps).map_or(Vec3::zeros(), |i| i * spin);
-    [0, 1, 2, 3].map(|a| {
-        if mass[a] == 0.0 {
-            return Vec3::zeros();
-        }
-        d[a] - d_c - omega.cross(&(x[a] - x_c)) - g[a] * (open / (mass[a] * ease))
-    })
 }

@@ -55,8 +55,8 @@ impl Touching {
     }
 
     pub fn rules(&self) -> Rules {
-        let Options { gradient, friction, penalty, .. } = self.options;
-        Rules { gradient, friction, penalty }
+        let Options { gradient, friction, friction_gradient, penalty, .. } = self.options;
+        Rules { gradient, friction, friction_gradient, penalty }
     }
 
     /// Begins a step: nothing is known of it but what pressed in the last one.
