@@ -26,7 +26,7 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 30] = [
+pub const EXAMPLES: [Example; 33] = [
     example!("spinning-block"),
     example!("five-solid-cubes"),
     example!("cube-pile"),
@@ -50,6 +50,9 @@ pub const EXAMPLES: [Example; 30] = [
     example!("two-particles"),
     example!("node-face-2d"),
     example!("wedge-tip"),
+    example!("truesdell-wedge"),
+    example!("fragments"),
+    example!("fragments-3d"),
     example!("free-bar"),
     example!("hanging-block"),
     example!("pressurised-ring"),

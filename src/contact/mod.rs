@@ -51,6 +51,6 @@ mod agreement;
 #[cfg(test)]
 mod degenerate;
 #[cfg(test)]
-pub(crate) mod dice;
+pub(crate) use crate::math::dice;
 #[cfg(test)]
 mod exact;

@@ -5,6 +5,7 @@
 
 use super::body::Array;
 use crate::math::Vec3;
+use crate::math::dice::Dice;
 use carom_declare::tree::Entry;
 use carom_declare::{Item, Kind, Node, Place, Problems, Tree, Value};
 
@@ -60,16 +61,11 @@ fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>
 
 /// Adds to `at` of a mesh; what is wrong with it is told when it is read.
 fn move_by(mesh: &mut Vec<Entry>, offset: [f64; 3]) {
-    let number = |node: &Node| match node.value {
-        Value::Integer(n) => Some(n as f64),
-        Value::Float(x) => Some(x),
-        _ => None,
-    };
     match mesh.iter_mut().find(|e| e.key == "at") {
         None => mesh.push(entry("at", vector(offset))),
         Some(Entry { node: Node { value: Value::Array(at), .. }, .. }) => {
             for (x, d) in at.iter_mut().zip(offset) {
-                if let Some(old) = number(x) {
+                if let Some(old) = number_of(x) {
                     x.value = Value::Float(old + d);
                 }
             }
@@ -87,7 +83,7 @@ fn turn(mesh: &mut Vec<Entry>, dice: &mut Dice, name: &str, problems: &Problems)
     }
     // A quaternion from the ball is as likely in every direction.
     let (real, axis) = loop {
-        let q = [0; 4].map(|_| 2.0 * dice.roll() - 1.0);
+        let q = [0; 4].map(|_| 2.0 * dice.unit() - 1.0);
         let size = q.iter().map(|c| c * c).sum::<f64>();
         let axis = Vec3::new(q[1], q[2], q[3]);
         if (0.01..=1.0).contains(&size) && axis.norm() > 0.01 {
@@ -99,33 +95,28 @@ fn turn(mesh: &mut Vec<Entry>, dice: &mut Dice, name: &str, problems: &Problems)
     mesh.push(entry("rotate", Node { value: Value::Table(rotate), place: Place::Whole }));
 }
 
-fn entry(key: &str, node: Node) -> Entry {
-    Entry { key: key.into(), key_place: Place::Whole, node }
-}
-
-fn vector(of: [f64; 3]) -> Node {
-    let number = |x| Node { value: Value::Float(x), place: Place::Whole };
-    Node { value: Value::Array(of.map(number).into()), place: Place::Whole }
-}
-
-fn table_mut<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Vec<Entry>> {
-    let Value::Table(entries) = &mut node.value else { return None };
-    match &mut entries.iter_mut().find(|e| e.key == key)?.node.value {
-        Value::Table(inner) => Some(inner),
+/// A number, however it is written.
+pub(super) fn number_of(node: &Node) -> Option<f64> {
+    match node.value {
+        Value::Integer(n) => Some(n as f64),
+        Value::Float(x) => Some(x),
         _ => None,
     }
 }
 
-/// Splitmix64: the same numbers everywhere.
-struct Dice(u64);
+pub(super) fn entry(key: &str, node: Node) -> Entry {
+    Entry { key: key.into(), key_place: Place::Whole, node }
+}
 
-impl Dice {
-    /// From 0 to 1.
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+pub(super) fn vector(of: [f64; 3]) -> Node {
+    let number = |x| Node { value: Value::Float(x), place: Place::Whole };
+    Node { value: Value::Array(of.map(number).into()), place: Place::Whole }
+}
+
+pub(super) fn table_mut<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Vec<Entry>> {
+    let Value::Table(entries) = &mut node.value else { return None };
+    match &mut entries.iter_mut().find(|e| e.key == key)?.node.value {
+        Value::Table(inner) => Some(inner),
+        _ => None,
     }
 }

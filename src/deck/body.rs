@@ -4,6 +4,7 @@ use super::load::always;
 use super::material::MaterialRef;
 use super::mesh::MeshSpec;
 use super::obstacle::{self, Obstacle};
+use super::shatter::Shatter;
 use super::support::Support;
 use super::symmetry::Symmetry;
 pub use crate::element::choice::{Integration, Plane, Points, Sheet};
@@ -77,6 +78,8 @@ section! {
         symmetry: Vec<Symmetry> as Tables<Symmetry>;
         /// Copies in rows, named NAME-1, NAME-2, …; gone when the deck has been read.
         array: Option<Array>;
+        /// Pieces that it is cut into, named NAME-1, NAME-2, …; gone when the deck has been read.
+        shatter: Option<Shatter>;
     } check |_r| {
         materials.as_ref().is_some_and(Named::whole)
     }

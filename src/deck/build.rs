@@ -359,7 +359,8 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
         }
         return None;
     }
-    let implicit = spec.method.implicit();
+    let own = spec.method == MethodName::Nonsmooth && spec.nonsmooth.is_some_and(|o| o.unbounded());
+    let implicit = spec.method.implicit() || own;
     let (rule, dt) = match spec.step {
         Step { size: Some(size), .. } => {
             if size > stable && !implicit {

@@ -1,5 +1,6 @@
 //! `mesh` of a body: a built-in shape or a file, put in its place, and the [`Mesh`] it becomes.
 
+use super::drawn::Drawn;
 use crate::math::Vec3;
 use crate::mesh::place::{Pivot, Placement as MeshPlacement, Rotation};
 use crate::mesh::shape;
@@ -123,12 +124,15 @@ shapes! {
     HollowBox = "hollow-box",
     RoundSheet = "round-sheet",
     Tube = "tube",
+    Polygon = "polygon",
+    Polyhedron = "polyhedron",
 }
 
 /// Where a mesh comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     File(MeshFile),
+    Drawn(Drawn),
     Shape(Shape),
 }
 
@@ -143,10 +147,14 @@ impl Kind for MeshSpec {
     type Of = MeshSpec;
     fn read(item: Item) -> Option<MeshSpec> {
         let mut r = item.table()?;
-        let (origin, placement) = match r.one_of(&["shape", "file"])? {
+        let (origin, placement) = match r.one_of(&["shape", "file", "nodes"])? {
             "file" => {
                 let file = MeshFile::keys(&mut r);
                 (file.map(Origin::File), Placement::keys(&mut r))
+            }
+            "nodes" => {
+                let drawn = Drawn::keys(&mut r);
+                (drawn.map(Origin::Drawn), Placement::keys(&mut r))
             }
             _ => {
                 let word = Shape::ALL[r.get("shape")?.choice(Shape::ALL)?];
@@ -160,6 +168,7 @@ impl Kind for MeshSpec {
     fn write(value: &MeshSpec) -> Option<Written> {
         let mut keys = match &value.origin {
             Origin::File(file) => file.write_keys(),
+            Origin::Drawn(drawn) => drawn.write_keys(),
             Origin::Shape(shape) => {
                 let (word, keys) = shape.write();
                 [("shape".to_owned(), Written::Text(word.into()))].into_iter().chain(keys).collect()
@@ -180,7 +189,10 @@ impl Kind for MeshSpec {
             let all = Shape::describe(schemas);
             all.into_iter().map(|(word, doc, keys)| (word, doc, placed(keys, schemas))).collect()
         });
-        json!({ "type": "object", "if": { "required": ["file"] }, "then": file, "else": shape })
+        let drawn = placed(Drawn::describe(schemas), schemas);
+        let drawn = schema::object(Drawn::DOC, &drawn);
+        let other = json!({ "if": { "required": ["nodes"] }, "then": drawn, "else": shape });
+        json!({ "type": "object", "if": { "required": ["file"] }, "then": file, "else": other })
     }
 }
 
@@ -206,6 +218,7 @@ impl From<MeshError> for Trouble {
 pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
     let mut mesh = match &mut spec.origin {
         Origin::Shape(shape) => shape.generate()?,
+        Origin::Drawn(drawn) => drawn.build()?,
         Origin::File(file) => {
             let (mesh, hash) = read(&folder.join(&file.file))?;
             match &file.hash {
@@ -217,11 +230,15 @@ pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
             mesh
         }
     };
-    let Placement { at, rotate } = spec.placement;
+    mesh.place(&placement(&spec.placement))?;
+    Ok(mesh)
+}
+
+/// Where a deck says that a mesh goes.
+pub fn placement(&Placement { at, rotate }: &Placement) -> MeshPlacement {
     let rotation =
         rotate.map(|r| Rotation { axis: Vec3::from(r.axis), angle: r.angle.to_radians(), about: r.about });
-    mesh.place(&MeshPlacement { at: Vec3::from(at), rotation })?;
-    Ok(mesh)
+    MeshPlacement { at: Vec3::from(at), rotation }
 }
 
 fn read(path: &Path) -> Result<(Mesh, String), MeshError> {

@@ -6,6 +6,7 @@ use crate::method::asynchronous::{self, Asynchronous, Steps};
 use crate::method::bipotential_implicit::BipotentialImplicit;
 use crate::method::dcr::{self, Dcr};
 use crate::method::nonsmooth::Nonsmooth;
+use crate::method::nonsmooth::general::General;
 use crate::method::semi_explicit::SemiExplicit;
 use crate::method::statics::Statics;
 use crate::method::velocity_update::VelocityUpdate;
@@ -110,7 +111,10 @@ pub fn make(spec: &Spec, model: &Model, rule: StepRule, tree: &Tree, problems: &
         MethodName::SemiExplicit => {
             Box::new(SemiExplicit::new(model, rule, spec.semi_explicit.unwrap_or_default()))
         }
-        MethodName::Nonsmooth => Box::new(Nonsmooth::new(model, rule, spec.nonsmooth.unwrap_or_default())),
+        MethodName::Nonsmooth => match spec.nonsmooth.unwrap_or_default() {
+            options if options.explicit() => Box::new(Nonsmooth::new(model, rule, options)),
+            options => Box::new(General::new(model, rule, options)),
+        },
         MethodName::BipotentialImplicit => {
             let options: bipotential_implicit::Options = spec.bipotential_implicit.unwrap_or_default();
             match BipotentialImplicit::new(model, rule, options) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text ──tree──► values with places ──sections──► what it says ──check──► what it means ──build──► Case
-//!                --set options, arrays                 │
+//!                --set options, arrays, pieces                 │
 //!                                                      └──resolve──► deck.toml with every default
 //! ```
 //!
@@ -18,6 +18,7 @@ mod body;
 mod build;
 mod check;
 mod contact;
+mod drawn;
 mod load;
 mod material;
 mod mesh;
@@ -27,6 +28,7 @@ mod output;
 mod probe;
 pub(crate) mod resolve;
 pub mod schema;
+mod shatter;
 mod shell;
 pub mod spec;
 mod step;
@@ -82,6 +84,7 @@ pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
     let mut tree = Tree::parse(&source)?;
     let problems = Problems::new(&source).with_context(laws);
     array::expand(&mut tree, &problems);
+    shatter::expand(&mut tree, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
         let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();

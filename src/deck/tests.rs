@@ -7,7 +7,7 @@ use super::*;
 use crate::math::Vec3;
 
 /// Every table and every key that a deck can have, over several decks because some exclude each other.
-const EVERYTHING: [&str; 8] = [
+const EVERYTHING: [&str; 10] = [
     r#"
 title = "all"
 method = "verlet"
@@ -197,6 +197,40 @@ integration = "nodal"
 mesh = { shape = "box", size = [1, 1, 1], cells = [1, 1, 1], cell = "tet4", at = [2, 0, 0] }
 material = { law = "neo-hookean", young = 1, poisson = 0.49, density = 1 }
 integration = "nodal"
+"#,
+    r#"
+method = "nonsmooth"
+end = 1
+[nonsmooth]
+beta = 0.25
+gamma = 0.6
+hessian = "kept"
+friction_gradient = "full"
+penalty = 1e5
+tolerance = 1e-10
+ties = "last"
+[body.drawn]
+mesh = { nodes = [[0, 0], [1, 0], [1, 1], [0, 1], [2, 0]], cells = [[0, 1, 2, 3], [1, 4, 2]], sides = { low = [[1, 0], [1, 4]] }, sets = { tip = [4] }, at = [0, 5, 0] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+fix = ["low", "tip"]
+[body.polygon]
+mesh = { shape = "polygon", points = [[0, 0], [1, 0], [0, 1]], refine = 1, at = [0, 3, 0] }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+[body.plate]
+mesh = { shape = "rectangle", size = [1, 1], cells = [1, 1], rotate = { axis = [0, 0, 1], angle = 30 } }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+shatter = { pieces = 5, seed = 3, gap = 0.01, burst = 2, refine = 1 }
+spin = [0, 0, 1]
+fix = "xmin"
+"#,
+    r#"
+method = "nonsmooth"
+end = 1
+[body.polyhedron]
+mesh = { shape = "polyhedron", points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], faces = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]], refine = 1 }
+material = { law = "linear", young = 1, poisson = 0, density = 1 }
+shatter = { pieces = 3 }
+velocity = [1, 0, 0]
 "#,
     r#"
 method = "nonsmooth"
@@ -673,6 +707,66 @@ fn an_array_makes_copies_in_rows_that_tumble_by_their_seed() {
     assert_eq!(corner(&text(", tumble = 7")), corner(&text(", tumble = 7")));
     assert!((corner(&text(", tumble = 7")) - corner(&text(", tumble = 8"))).norm() > 0.01);
     assert!((corner(&text(", tumble = 7")) - corner(&text(""))).norm() > 0.01);
+}
+
+/// Pieces of a block: they fill it, fly apart with the rate that is asked for, and turn as parts of the whole.
+#[test]
+fn a_shattered_body_is_its_pieces() {
+    let text = "method = \"nonsmooth\"\nend = 1\n[body.block]\n\
+                mesh = { shape = \"box\", size = [2, 1, 1], cells = [1, 1, 1], at = [5, 0, 0] }\n\
+                material = { law = \"linear\", young = 1, poisson = 0, density = 3 }\n\
+                velocity = [0, 0, 7]\nspin = [0, 0, 2]\nshatter = { pieces = 6, seed = 4, burst = 10 }\n";
+    let loaded = load_text(text).unwrap_or_else(|e| panic!("{e}"));
+    let (model, state) = (&loaded.case.model, &loaded.case.state);
+    let names: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["block-1", "block-2", "block-3", "block-4", "block-5", "block-6"]);
+    assert!((model.mass.iter().sum::<f64>() - 6.0).abs() < 1e-12);
+    let centre = Vec3::new(6.0, 0.5, 0.5);
+    for body in &model.bodies {
+        let mass: f64 = model.mass[body.nodes.clone()].iter().sum();
+        let middle = body.nodes.clone().map(|k| model.mass[k] * model.reference[k]).sum::<Vec3>() / mass;
+        for k in body.nodes.clone() {
+            let out = model.reference[k] - centre;
+            let exact = Vec3::new(0.0, 0.0, 7.0)
+                + 10.0 * (middle - centre)
+                + Vec3::new(-2.0 * out.y, 2.0 * out.x, 0.0);
+            // masses of nodes have their centre at the mean of the corners of the cells: that of the piece
+            assert!((state.v[k] - exact).norm() < 1e-12, "{} {exact}", state.v[k]);
+        }
+    }
+    let told = |from: &str, to: &str| load_text(&text.replace(from, to)).err().unwrap().to_string();
+    assert!(told("pieces = 6", "pieces = 0").contains("from 1"));
+    assert!(told("seed = 4", "gap = 3").contains("so narrow that something is left"));
+    let sphere = "shape = \"sphere\", radius = 1, core_cells = 1, layers = 1, at";
+    assert!(
+        told("shape = \"box\", size = [2, 1, 1], cells = [1, 1, 1], at", sphere)
+            .contains("a round or hollow shape")
+    );
+}
+
+#[test]
+fn a_mesh_in_the_deck_is_refused_where_it_is_none() {
+    let text = |mesh: &str| {
+        format!(
+            "method = \"dcr\"\nend = 1\n[body.a]\nmesh = {{ {mesh} }}\n\
+             material = {{ law = \"linear\", young = 1, poisson = 0, density = 1 }}\n"
+        )
+    };
+    assert!(load_text(&text("nodes = [[0, 0], [1, 0], [0, 1]], cells = [[0, 1, 2]]")).is_ok());
+    for (mesh, wanted) in [
+        ("nodes = [[0, 0], [1, 0], [0, 1]], cells = [[0, 1, 3]]", "nodes from 0 to 2"),
+        ("nodes = [[0, 0], [1, 0], [0, 1]], cells = [[0, 1]]", "3 or 4 nodes"),
+        ("nodes = [[0, 0], [1], [0, 1]], cells = [[0, 1, 2]]", "2 coordinates"),
+        ("nodes = [[0, 0], [1, 0], [0, 1]], cells = [[0, 2, 1]]", "turned inside out"),
+        (
+            "nodes = [[0, 0], [1, 0], [0, 1]], cells = [[0, 1, 2]], sides = { a = [[0, 0]] }",
+            "one side of a cell",
+        ),
+        ("nodes = [], cells = []", "one, two or three coordinates"),
+    ] {
+        let told = load_text(&text(mesh)).err().unwrap_or_else(|| panic!("{mesh}")).to_string();
+        assert!(told.contains(wanted) && told.contains("deck.toml:4"), "{told}");
+    }
 }
 
 #[test]

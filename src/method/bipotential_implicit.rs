@@ -22,7 +22,7 @@
 //! its start.
 
 mod equations;
-mod parts;
+pub(super) mod parts;
 mod reduced;
 mod thin;
 

@@ -20,6 +20,7 @@
 //! Read by `method::nonsmooth`.
 
 use super::envelope::Envelope;
+use crate::math::sets::Sets;
 use rayon::prelude::*;
 
 /// Added to the diagonal of the scaled matrix: it makes redundant constraints solvable and leaves this share of the
@@ -88,99 +89,105 @@ pub struct Report {
 /// One island on its way.
 #[derive(Clone, Debug, Default)]
 struct Island {
-    /// Its constraints, ascending.
-    members: Vec<u32>,
     multipliers: Vec<f64>,
     pivots: usize,
     unfinished: bool,
 }
 
+/// Unknowns that are coupled, in the order of their first members.
+#[derive(Clone, Debug, Default)]
+pub struct Islands {
+    sets: Sets,
+    members: Vec<Vec<u32>>,
+    count: usize,
+    local: Vec<u32>,
+}
+
+impl Islands {
+    /// Finds them in the pattern of a matrix.
+    pub fn find(&mut self, a: &Matrix) {
+        let n = a.size();
+        self.sets.reset(n);
+        for i in 0..n {
+            a.row(i).for_each(|(j, _)| _ = self.sets.join(i as u32, j as u32));
+        }
+        self.local.clear();
+        self.local.resize(n, 0);
+        self.count = 0;
+        for i in 0..n as u32 {
+            let lowest = self.sets.find(i);
+            if lowest == i {
+                if self.count == self.members.len() {
+                    self.members.push(Vec::new());
+                }
+                self.members[self.count].clear();
+                // until the islands are complete, that of their lowest member is their number
+                self.local[i as usize] = self.count as u32;
+                self.count += 1;
+            }
+            let island = self.local[lowest as usize];
+            self.members[island as usize].push(i);
+        }
+        for members in &self.members[..self.count] {
+            (0..).zip(members).for_each(|(at, &i)| self.local[i as usize] = at);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Unknowns of an island, ascending.
+    pub fn members(&self, island: usize) -> &[u32] {
+        &self.members[island]
+    }
+
+    /// Place of an unknown among those of its island.
+    pub fn local(&self, unknown: usize) -> usize {
+        self.local[unknown] as usize
+    }
+}
+
 /// The solver; it keeps its memory.
 #[derive(Clone, Debug, Default)]
 pub struct Complementarity {
+    found: Islands,
     islands: Vec<Island>,
-    root: Vec<u32>,
-    local: Vec<u32>,
 }
 
 impl Complementarity {
     /// Solves from the guess that those with `multipliers > 0` are active.
     pub fn solve(&mut self, a: &Matrix, b: &[f64], multipliers: &mut [f64]) -> Report {
-        let count = self.find_islands(a);
-        let (islands, local) = (&mut self.islands[..count], &self.local);
-        let guess = &*multipliers;
-        islands.par_iter_mut().for_each(|island| island.solve(a, b, guess, local));
+        self.found.find(a);
+        let count = self.found.len();
+        self.islands.resize_with(count.max(self.islands.len()), Island::default);
+        let (found, guess) = (&self.found, &*multipliers);
+        let solve = |(k, island): (usize, &mut Island)| island.solve(a, b, guess, found.members(k), found);
+        self.islands[..count].par_iter_mut().enumerate().for_each(solve);
         let mut report = Report { islands: count, ..Report::default() };
-        for island in islands {
-            for (&i, &m) in island.members.iter().zip(&island.multipliers) {
+        for (k, island) in self.islands[..count].iter().enumerate() {
+            let members = self.found.members(k);
+            for (&i, &m) in members.iter().zip(&island.multipliers) {
                 multipliers[i as usize] = m;
             }
-            report.largest = report.largest.max(island.members.len());
+            report.largest = report.largest.max(members.len());
             report.pivots += island.pivots;
             report.unfinished += usize::from(island.unfinished);
         }
         report
     }
-
-    /// Puts constraints that are coupled into islands, in the order of their first members; returns how many.
-    fn find_islands(&mut self, a: &Matrix) -> usize {
-        let n = a.size();
-        self.root.clear();
-        self.root.extend(0..n as u32);
-        fn find(root: &mut [u32], mut i: u32) -> u32 {
-            while root[i as usize] != i {
-                root[i as usize] = root[root[i as usize] as usize];
-                i = root[i as usize];
-            }
-            i
-        }
-        for i in 0..n {
-            for (j, _) in a.row(i) {
-                let (p, q) = (find(&mut self.root, i as u32), find(&mut self.root, j as u32));
-                self.root[p.max(q) as usize] = p.min(q);
-            }
-        }
-        self.local.clear();
-        self.local.resize(n, u32::MAX);
-        let mut count = 0;
-        // the smallest member of an island is its root
-        for i in 0..n as u32 {
-            let root = find(&mut self.root, i);
-            let at = if root == i {
-                if count == self.islands.len() {
-                    self.islands.push(Island::default());
-                }
-                self.islands[count].members.clear();
-                count += 1;
-                count as u32 - 1
-            } else {
-                self.root[i as usize] = root;
-                self.local[root as usize]
-            };
-            // until the islands are complete, `local` of a root is the number of its island
-            if root == i {
-                self.local[i as usize] = at;
-            }
-            self.islands[at as usize].members.push(i);
-        }
-        for island in &self.islands[..count] {
-            for (at, &i) in island.members.iter().enumerate() {
-                self.local[i as usize] = at as u32;
-            }
-        }
-        count
-    }
 }
 
 impl Island {
-    fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], local: &[u32]) {
-        let n = self.members.len();
-        let scale: Vec<f64> = self
-            .members
-            .iter()
-            .map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt())
-            .collect();
-        let b: Vec<f64> = self.members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
+    fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], members: &[u32], islands: &Islands) {
+        let n = members.len();
+        let scale: Vec<f64> =
+            members.iter().map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt()).collect();
+        let b: Vec<f64> = members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
         let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         self.multipliers.clear();
         self.multipliers.resize(n, 0.0);
@@ -188,11 +195,11 @@ impl Island {
         if b.iter().all(|&b| b >= 0.0) {
             return;
         }
-        let known = self.members.iter().any(|&i| guess[i as usize] > 0.0);
-        let start = |k: usize| if known { guess[self.members[k] as usize] > 0.0 } else { b[k] < 0.0 };
+        let known = members.iter().any(|&i| guess[i as usize] > 0.0);
+        let start = |k: usize| if known { guess[members[k] as usize] > 0.0 } else { b[k] < 0.0 };
         let mut active: Vec<bool> = (0..n).map(start).collect();
         let first: Vec<f64> =
-            self.members.iter().zip(&scale).map(|(&i, s)| guess[i as usize].max(0.0) / s).collect();
+            members.iter().zip(&scale).map(|(&i, s)| guess[i as usize].max(0.0) / s).collect();
         let (mut entries, mut number) = (Vec::new(), vec![u32::MAX; n]);
         let (mut x, mut rest) = (Vec::new(), Vec::new());
         let mut wrong = Vec::new();
@@ -200,8 +207,8 @@ impl Island {
         let mut envelope = Envelope::default();
         let row = |k: usize| {
             let scale = &scale;
-            a.row(self.members[k] as usize).map(move |(j, v)| {
-                let at = local[j] as usize;
+            a.row(members[k] as usize).map(move |(j, v)| {
+                let at = islands.local(j);
                 (at, v * scale[k] * scale[at])
             })
         };

@@ -6,6 +6,7 @@
 //! | `contacts` | many of them by Gauss–Seidel on nodal velocities, in a coloured order      |
 //! | `dense`    | the same where everything answers to everything                            |
 //! | `complementarity` | multipliers of inequalities without friction: quadratic programs     |
+//! | `coulomb`  | the same with friction, by Newton's method on the natural map              |
 //! | `envelope` | unsymmetric systems of modest size by elimination                          |
 //! | `sparse`   | sparse matrices and their factors: LLᵀ, LDLᵀ, LU; `krylov` GMRES, `order` nested dissection |
 //! | `assembly` | unknowns of a model, and its matrix from stencils and contacts              |
@@ -14,6 +15,7 @@
 pub mod assembly;
 pub mod complementarity;
 pub mod contacts;
+pub mod coulomb;
 pub mod dense;
 pub mod envelope;
 mod krylov;

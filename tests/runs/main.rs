@@ -22,6 +22,7 @@ mod free_bar_rings_at_its_exact_frequencies;
 mod free_spinning_block_keeps_its_momenta;
 mod material_memory_survives;
 mod nonsmooth_corners;
+mod nonsmooth_family;
 mod nonsmooth_solids;
 mod random_scenes;
 mod semi_explicit_bodies;

@@ -11,12 +11,12 @@ use carom::mesh::surface::Surface;
 use carom::mesh::{CellKind, Cells, Mesh, Side};
 use carom::method::Method;
 use carom::method::nonsmooth::program::{Friction, Gradient};
-use carom::method::nonsmooth::{Nonsmooth, Options};
+use carom::method::nonsmooth::{Nonsmooth, Options, Ties};
 use carom::method::step_control::StepRule;
 use carom::model::contact::Law as ContactLaw;
 use carom::model::{Builder, Model};
 
-fn rubber() -> Law {
+pub fn rubber() -> Law {
     let (lambda, mu) = (577.0, 385.0);
     let young = mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
     Law::NeoHookean { young, poisson: lambda / (2.0 * (lambda + mu)), density: 1.0 }
@@ -62,14 +62,14 @@ struct Seen {
     halved: u32,
 }
 
-fn momenta(model: &Model, x: &[Vec3], v: &[Vec3]) -> (Vec3, Vec3) {
+pub fn momenta(model: &Model, x: &[Vec3], v: &[Vec3]) -> (Vec3, Vec3) {
     let m = &model.mass;
     let sum = |f: &dyn Fn(usize) -> Vec3| (0..m.len()).map(f).sum::<Vec3>();
     (sum(&|k| m[k] * v[k]), sum(&|k| m[k] * x[k].cross(&v[k])))
 }
 
 /// Forces of the elements on the nodes: `M a` of a method without contact that starts here.
-fn forces(model: &Model, x: &[Vec3]) -> Vec<Vec3> {
+pub fn forces(model: &Model, x: &[Vec3]) -> Vec<Vec3> {
     let mut forces = carom::model::forces::Forces::new(model);
     let mut material = model.rest().material;
     forces.evaluate(model, x, &mut material, false);
@@ -77,7 +77,7 @@ fn forces(model: &Model, x: &[Vec3]) -> Vec<Vec3> {
 }
 
 /// Depth of the deepest node in another body, by winding numbers and the distance to all segments: nothing of the method's own.
-fn deepest_node(model: &Model, x: &[Vec3]) -> f64 {
+pub fn deepest_node(model: &Model, x: &[Vec3]) -> f64 {
     let mut deepest: f64 = 0.0;
     for (b, target) in model.bodies.iter().enumerate() {
         let first = target.nodes.start;
@@ -134,7 +134,7 @@ fn watch(
             work -= (0.5 * (f0[k] + f1[k]) + contact[k]).dot(&(x[k] - x0[k] + 0.25 * dt * dt * a));
         }
         f0 = f1;
-        let report = run.method.report;
+        let report = run.method.report();
         seen.spin_identity = seen.spin_identity.max(spin.norm());
         seen.kinetic_identity = seen.kinetic_identity.max(work.abs());
         seen.linear = seen.linear.max((l - start.0).norm());
@@ -155,7 +155,7 @@ fn watch(
 }
 
 /// Two unit squares of four triangles; the upper one turned by 30°.
-fn two_squares(friction: f64, options: Options) -> Seen {
+pub fn squares(friction: f64) -> Model {
     let square = |centre: Vec3, turn: f64| {
         let (s, c) = f64::sin_cos(turn);
         let corner = |x: f64, y: f64| centre + Vec3::new(c * x - s * y, s * x + c * y, 0.0);
@@ -165,9 +165,16 @@ fn two_squares(friction: f64, options: Options) -> Seen {
     };
     let lower = square(Vec3::zeros(), 0.0);
     let upper = square(Vec3::new(0.3, 1.2, 0.0), std::f64::consts::FRAC_PI_6);
-    let model = plane_model(vec![lower, upper], friction, &[], &rubber());
-    let v = |b: usize, _: &Vec3| if b == 1 { Vec3::new(0.3, -1.0, 0.0) } else { Vec3::new(0.0, 0.2, 0.0) };
-    watch(model, 1e-3, 800, options, v).0
+    plane_model(vec![lower, upper], friction, &[], &rubber())
+}
+
+/// How they fly at each other.
+pub fn approach(b: usize, _: &Vec3) -> Vec3 {
+    if b == 1 { Vec3::new(0.3, -1.0, 0.0) } else { Vec3::new(0.0, 0.2, 0.0) }
+}
+
+fn two_squares(friction: f64, options: Options) -> Seen {
+    watch(squares(friction), 1e-3, 800, options, approach).0
 }
 
 /// E: 0.5650 → 0.45521 (μ = 0), 0.45525 with the midpoint gradient, 0.44440 (μ = 0.4); drifts of J 3.31e-5, 6e-16, 6.4e-6; the
@@ -305,7 +312,8 @@ fn particle_on_wedge(angle: f64, side: f64, phase: f64, other_branch: bool) -> V
     let mut model = plane_model(vec![wedge(), mesh], 0.0, &[0], &soft);
     let upright = Side { cells: 0, cell: 0, side: if side > 0.0 { 2 } else { 0 } };
     model.contact.parts.push((1, vec![upright]));
-    let options = Options { other_branch, ..Options::default() };
+    let ties = if other_branch { Ties::Last } else { Ties::First };
+    let options = Options { ties, ..Options::default() };
     let method = Nonsmooth::new(&model, StepRule::Fixed(dt), options);
     let mut run = Run::with(model, method, |b, _| if b == 1 { v } else { Vec3::zeros() });
     run.until(4.0 * dt).unwrap();

@@ -150,7 +150,7 @@ fn tumbling_cubes(friction: f64, cells: u32) -> (f64, f64, Run<Nonsmooth>, [u64;
         for (c, l) in program.work.iter().zip(&program.lambda).filter(|p| *p.1 > 0.0) {
             kinds[usize::from(c.key.0 == ContactKind::EdgeEdge)] += u64::from(*l > 0.0);
         }
-        assert!(run.method.report.cone <= 1.0 + 1e-9 && run.method.report.least_dissipation >= -1e-13);
+        assert!(run.method.report().cone <= 1.0 + 1e-9 && run.method.report().least_dissipation >= -1e-13);
     }
     (deepest, drift, run, kinds)
 }

@@ -2,4 +2,5 @@
 
 mod assembly;
 mod newton;
+mod quadratic;
 mod sparse;

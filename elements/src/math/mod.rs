@@ -1,5 +1,6 @@
 //! Vectors and small matrices; the lanes that kernels run on; lists and sets of numbers.
 
+pub mod dice;
 pub mod elementary;
 pub mod lane;
 pub mod lists;

@@ -16,16 +16,19 @@
 //! | shell3| (0,0) (1,0) (0,1), a triangle in space whose one side is itself |
 
 pub mod check;
+pub mod convex;
 pub mod error;
 pub mod gmsh;
 pub mod place;
 pub mod shape;
 pub mod shape_functions;
+pub mod shatter;
 pub mod subdivision;
 pub mod surface;
 pub mod triangles;
 
 mod convert;
+mod cut;
 mod measure;
 
 pub use error::MeshError;

@@ -9,6 +9,7 @@
 //! | `impacts`, `shells` | method `dcr` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
+//! | `corners` | method `nonsmooth` |
 //! | `updates` | method `velocity-update` and implicit Newmark |
 //! | `watch` | what a case looks at beside the history |
 //! | `report` | the page with plots and pictures of all that was run |
@@ -16,6 +17,7 @@
 mod assembly;
 mod bars;
 mod blocks;
+mod corners;
 mod cubes;
 mod cylinders;
 mod free_bar;
@@ -278,7 +280,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 29] = [
+pub const CASES: [Published; 32] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -308,6 +310,9 @@ pub const CASES: [Published; 29] = [
     updates::RING_IMPACT,
     updates::FRICTION_BLOCKS,
     updates::GOLF_BALL,
+    corners::TRUESDELL_WEDGE,
+    corners::FRAGMENTS,
+    corners::BARS_BY_METHODS,
 ];
 
 /// The case of that name.

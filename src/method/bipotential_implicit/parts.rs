@@ -60,6 +60,11 @@ impl Parts {
         self.systems.iter().zip(&model.bodies).map(one).sum::<f64>().sqrt()
     }
 
+    /// Are all of them known to be positive?
+    pub fn definite(&self) -> bool {
+        self.systems.iter().all(|s| s.matrix.size == 0 || s.factors().is_some_and(|f| f.definite()))
+    }
+
     /// Solves for `rhs` in its place.
     pub fn solve(&mut self, rhs: &mut [f64]) -> Result<(), FactorError> {
         for system in &mut self.systems {

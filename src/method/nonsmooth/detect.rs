@@ -93,6 +93,8 @@ pub struct Admissible {
     nodes: usize,
     /// Of facets that cost the same the last counts.
     pub last_of_equals: bool,
+    /// Constraints are springs, which leave overlaps: one for a node and a body is enough.
+    pub springs: bool,
 }
 
 impl Admissible {
@@ -121,6 +123,7 @@ impl Admissible {
             thinnest,
             nodes: model.reference.len(),
             last_of_equals: false,
+            springs: false,
             scene,
             drawn,
         }
@@ -198,6 +201,10 @@ impl Admissible {
                 }
                 self.inside.push((deepest.node, body(deepest)));
                 found.depth = found.depth.max(-deepest.gap);
+                let known = |w: &Constraint| w.key.1 == deepest.node && w.bodies[1] == body(deepest);
+                if self.springs && work.iter().any(known) {
+                    continue;
+                }
                 match self.exit(model, deepest, &work[..], banned) {
                     Some(c) => work.push(c),
                     None if -deepest.gap > ACCEPTED * size => found.left += 1,

@@ -1,25 +1,29 @@
 //! The constrained minimisation of one step, by sequential quadratic programs.
 //!
 //! ```text
-//! min  (φ − φᵖʳᵉ)ᵀ M (φ − φᵖʳᵉ) / Δt²     subject to  g_α(φ) ≥ 0,  α in the working set
+//! min  (φ − φᵖʳᵉ)ᵀ M (φ − φᵖʳᵉ) / Δt²  (+ 2β W)     subject to  g_α(φ) ≥ 0,  α in the working set
 //!
-//! φᵏ⁺¹ = φᵖʳᵉ + H⁻¹(Ĝᵀλ − Sᵀp)       H⁻¹ = ½Δt² M⁻¹
+//! φᵏ⁺¹ = φᶠʳᵉᵉ + H⁻¹(Ĝᵀλ − Sᵀp)       β = 0:  φᶠʳᵉᵉ = φᵖʳᵉ,  H⁻¹ = ½Δt² M⁻¹
 //! 0 ≤ λ ⊥ g(φᵏ) + G (φᵏ⁺¹ − φᵏ) ≥ 0       p ∈ μN̂ ∂|s|,   s = S(φᵏ⁺¹ − φₙ),   N̂ = λ · lever
 //! ```
 //!
 //! G are the gradients at φᵏ. Ĝ, along which contact presses, are those at φᵏ too ("end"), or half way to the start of the step
 //! ("midpoint": angular momentum is then conserved, and the system is no longer symmetric). λ and the forces are physical:
-//! `F = Ĝᵀλ − Sᵀp` in newtons.
+//! `F = Ĝᵀλ − Sᵀp` in newtons. Rows are divided by their lever, so that unknowns are forces and what they move are distances.
+//!
+//! **Penalty.** With `I = ½k Σ min(0, d)²` of the distances d = g/lever instead of the indicator, λ · lever = −k d: a compliance 1/k on the diagonal.
 //!
 //! **Friction.** With the slip S of the two touched points (`Slip`): the tangential part of `Σ w x`, exactly Coulomb's law. As published
 //! (`Projected`): all local motion but the rigid one and the opening, `P = 1 − rigid − M⁻¹∇g ∇gᵀ/(∇g·M⁻¹∇g)`, bounded by the norm of the
-//! whole normal force; that is Coulomb's law only where the facet's nodes share the force equally. Both are solved by projected Gauss–Seidel
-//! sweeps over multipliers and friction, then the multipliers exactly (`solve::complementarity`), in turns until neither changes.
+//! whole normal force; that is Coulomb's law only where the facet's nodes share the force equally. Multipliers and friction are found together
+//! (`solve::coulomb`), multipliers alone by `solve::complementarity`.
 
+use super::compliance::Compliance;
 use super::detect::{Admissible, Constraint, Key};
-use super::simplex::{ContactKind, Foot};
+use super::row::{Row, Tangential, dot, way_of};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
+use crate::solve::coulomb::{Contacts, Coulomb};
 use carom_declare::words;
 
 words! {
@@ -42,6 +46,16 @@ words! {
     }
 }
 
+words! {
+    /// The force of friction as a gradient of its potential.
+    pub enum FrictionGradient {
+        /// Along the slip alone: Coulomb's law.
+        Force = "force",
+        /// Of all that depends on the positions, as in the published (3.9): forces of first order in the step come along.
+        Full = "full",
+    }
+}
+
 /// A step of the iteration this small ends it, as a share of the local size.
 const STEP: f64 = 1e-14;
 /// Round-off of positions, as a share of their coordinates.
@@ -50,51 +64,19 @@ const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 const SLOW: f64 = 1e-11;
 /// Quadratic programs in a row at most.
 const PROGRAMS: usize = 60;
-/// Turns between normal and frictional forces, and sweeps of the latter, at most.
-const TURNS: usize = 40;
-const SWEEPS: usize = 400;
 /// From this program of a step on friction stays as it is: where multipliers are not unique, the discs of friction may change places
 /// for ever.
 const FROZEN: usize = 30;
-/// Friction has settled when no sweep moves a point by more than this share of the farthest slip or of the penetration.
-const SETTLED: f64 = 1e-10;
-/// … and the turns between friction and normal forces are over when a new turn moves nothing by more than this.
-const UNCHANGED: f64 = 1e-9;
 
-/// What is known of one constraint at the present iterate.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    g: f64,
-    gradient: [Vec3; 4],
-    /// Along which it presses.
-    push: [Vec3; 4],
-    foot: Foot,
-    /// Compliance against friction: H⁻¹ of the slip along its softest direction.
-    soft: f64,
-    /// For `Projected`: mass that a node counts with, and where the nodes are.
-    mass: [f64; 4],
-    x: [Vec3; 4],
-    /// Friction forces on its nodes [N]: `−Sᵀp`.
-    drag: [Vec3; 4],
+/// How constraints are to be satisfied.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rules {
+    pub gradient: Gradient,
+    pub friction: Friction,
+    pub friction_gradient: FrictionGradient,
+    /// Stiffness of the penalty [N/m]; none keeps everything apart.
+    pub penalty: Option<f64>,
 }
-
-impl Row {
-    fn drag_of(&self, p: &Tangential, friction: Friction) -> [Vec3; 4] {
-        match friction {
-            Friction::Slip => self.foot.weights.map(|w| -w * p[0]),
-            // Pᵀ = M P M⁻¹
-            Friction::Projected => {
-                let divided =
-                    [0, 1, 2, 3].map(|a| if self.mass[a] > 0.0 { p[a] / self.mass[a] } else { p[a] });
-                let s = sliding(&self.x, &self.mass, &self.gradient, &divided);
-                [0, 1, 2, 3].map(|a| -self.mass[a] * s[a])
-            }
-        }
-    }
-}
-
-/// Friction force of one constraint: on the touched point (first entry) for `Slip`, on all its nodes for `Projected`.
-pub type Tangential = [Vec3; 4];
 
 /// The working set and its multipliers.
 #[derive(Default)]
@@ -111,8 +93,13 @@ pub struct Program {
     pub nodes: Vec<u32>,
     matrix: Matrix,
     b: Vec<f64>,
+    /// Unknowns: first of each constraint, largest friction over the normal force, and their values [N].
+    first: Vec<u32>,
+    bound: Vec<f64>,
+    r: Vec<f64>,
     pairs: Vec<(u32, f64)>,
     solver: Complementarity,
+    coulomb: Coulomb,
     /// Quadratic programs and factorisations so far.
     pub programs: u64,
     pub pivots: u64,
@@ -131,6 +118,7 @@ impl Program {
         self.work.clear();
         self.lambda.clear();
         self.tangential.clear();
+        self.rows.clear();
         self.incident.clear();
         self.nodes.clear();
     }
@@ -187,29 +175,15 @@ impl Program {
         &self.incident[from..to]
     }
 
-    /// Brings the trial positions to the minimum over the working set.
-    pub fn solve(&mut self, at: &mut Admissible, dt: f64, gradient: Gradient, friction: Friction) -> Solved {
-        let soft = 0.5 * dt * dt;
+    /// Brings the trial positions to the minimum over the working set, where every node answers for itself.
+    pub fn solve(&mut self, at: &mut Admissible, dt: f64, rules: &Rules) -> Solved {
+        let soft = Compliance::Lumped(0.5 * dt * dt);
         let mut solved = Solved::default();
         let mut before = f64::INFINITY;
         while solved.programs < PROGRAMS {
-            self.linearise(at, soft, gradient, friction);
-            self.couple(at, soft);
-            let rough = self.work.iter().any(|c| c.mu > 0.0);
-            let rough = rough && solved.programs < FROZEN;
-            let turns = if rough { TURNS } else { 1 };
-            for turn in 0..turns {
-                self.right_hand_side(at, soft);
-                let report = self.solver.solve(&self.matrix, &self.b, &mut self.lambda);
-                self.pivots += report.pivots as u64;
-                if !rough || self.friction(at, soft, friction) && turn > 0 {
-                    break;
-                }
-            }
-            self.clip(friction);
-            let step = self.move_nodes(at, soft);
+            self.quadratic(at, &soft, rules, solved.programs < FROZEN);
+            let step = self.move_nodes(at, 0.5 * dt * dt);
             solved.programs += 1;
-            self.programs += 1;
             // steps shrink by the ratio of penetration and size each time, down to round-off
             if step <= STEP || step <= SLOW && step >= 0.5 * before {
                 solved.converged = true;
@@ -220,111 +194,155 @@ impl Program {
         solved
     }
 
-    fn linearise(&mut self, at: &Admissible, soft: f64, gradient: Gradient, friction: Friction) {
+    /// One quadratic program at the trial positions: multipliers and friction. `free` is where nodes would go without them; it is
+    /// `at.pre`. Without `rub` friction stays as it is.
+    pub fn quadratic(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) {
+        self.linearise(at, soft, rules);
+        let rub = rub && self.rows.iter().any(|r| r.sliding > 0);
+        self.number(rub);
+        self.couple(at, soft, rules, rub);
+        self.right_hand_side(at, soft, rub, rules);
+        let report = match rub {
+            true => {
+                let of =
+                    Contacts { matrix: &self.matrix, b: &self.b, first: &self.first, bound: &self.bound };
+                self.coulomb.solve(&of, &mut self.r)
+            }
+            false => self.solver.solve(&self.matrix, &self.b, &mut self.r),
+        };
+        self.pivots += report.pivots as u64;
+        self.programs += 1;
+        for (i, row) in self.rows.iter_mut().enumerate() {
+            let from = self.first[i] as usize;
+            self.lambda[i] = self.r[from].max(0.0) / row.foot.lever;
+            let most = row.rough * self.lambda[i];
+            let p = &mut self.tangential[i];
+            if rub {
+                *p = [Vec3::zeros(); 4];
+                for (k, r) in self.r[from + 1..self.first[i + 1] as usize].iter().enumerate() {
+                    (0..4).for_each(|a| p[a] -= *r * row.unit[k][a]);
+                }
+            }
+            // round-off of the solver, and friction that stayed while multipliers changed
+            let size = dot(p, p).sqrt();
+            if size > most {
+                *p = p.map(|p| p * (most / size));
+            }
+            row.drag = row.drag_of(p);
+        }
+    }
+
+    /// Unknowns: the normal force of each constraint, and its friction behind it.
+    fn number(&mut self, rub: bool) {
+        self.first.clear();
+        self.bound.clear();
+        self.r.clear();
+        for (i, row) in self.rows.iter().enumerate() {
+            self.first.push(self.r.len() as u32);
+            self.bound.push(row.rough / row.foot.lever);
+            self.r.push(self.lambda[i] * row.foot.lever);
+            if rub {
+                let p = &self.tangential[i];
+                self.r.extend(row.unit[..row.sliding].iter().map(|unit| -dot(unit, p)));
+            }
+        }
+        self.first.push(self.r.len() as u32);
+    }
+
+    fn linearise(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules) {
         self.rows.clear();
-        for c in &self.work {
-            let s = &c.simplex;
-            let foot = s.foot(&at.now);
-            let end = s.gradient(&at.now);
-            let push = match gradient {
-                Gradient::End => end,
-                Gradient::Midpoint => {
-                    s.gradient_at(&s.nodes.map(|k| 0.5 * (at.start[k as usize] + at.now[k as usize])))
-                }
-            };
-            let inverse = |a: usize| at.inv_mass[s.nodes[a] as usize];
-            let (t1, t2) = tangents(&foot.normal);
-            let mut m = [0.0; 3];
-            for a in 0..s.count() {
-                let w = soft * foot.weights[a] * foot.weights[a];
-                let (i1, i2) = (inverse(a) * t1, inverse(a) * t2);
-                m = [m[0] + w * t1.dot(&i1), m[1] + w * t1.dot(&i2), m[2] + w * t2.dot(&i2)];
+        for (i, (c, p)) in self.work.iter().zip(&mut self.tangential).enumerate() {
+            let mut row = Row::new(c, at, soft, rules, p);
+            if rules.friction_gradient == FrictionGradient::Full && row.sliding > 0 && self.lambda[i] > 0.0 {
+                row.beside = Row::parametric(c, at, rules, self.lambda[i]);
             }
-            let mut slip = 0.5 * (m[0] + m[2]) + (0.25 * (m[0] - m[2]).powi(2) + m[1] * m[1]).sqrt();
-            let mut mass = [0.0; 4];
-            if friction == Friction::Projected {
-                let weight = |a: usize| inverse(a).trace().max(0.0);
-                let lightest = (0..s.count()).map(weight).fold(0.0, f64::max);
-                // a node that cannot move counts like the heaviest that can
-                let heaviest = (0..s.count()).map(weight).filter(|&w| w > 0.0).fold(f64::INFINITY, f64::min);
-                for (a, m) in mass.iter_mut().enumerate().take(s.count()) {
-                    *m = 1.0 / if weight(a) > 0.0 { weight(a) } else { heaviest };
-                }
-                slip = soft * lightest;
-            }
-            let x = s.nodes.map(|k| at.now[k as usize]);
-            let drag = [Vec3::zeros(); 4];
-            self.rows.push(Row { g: s.value(&at.now), gradient: end, push, foot, soft: slip, mass, x, drag });
-        }
-        for (row, p) in self.rows.iter_mut().zip(&mut self.tangential) {
-            if friction == Friction::Slip {
-                // the surface has turned since this force was found
-                p[0] -= row.foot.normal * row.foot.normal.dot(&p[0]);
-            }
-            row.drag = row.drag_of(p, friction);
+            self.rows.push(row);
         }
     }
 
-    /// Shortens friction to what the multipliers allow.
-    fn clip(&mut self, friction: Friction) {
-        for i in 0..self.work.len() {
-            let (bound, size) = (self.bound(i, friction), norm(&self.tangential[i]));
-            if size > bound {
-                self.tangential[i] = self.tangential[i].map(|p| p * (bound / size));
-                self.rows[i].drag = self.rows[i].drag_of(&self.tangential[i], friction);
-            }
-        }
-    }
-
-    /// `A = G H⁻¹ Ĝᵀ`
-    fn couple(&mut self, at: &Admissible, soft: f64) {
+    /// `W = (G; S) H⁻¹ (Ĝ; S)ᵀ`, rows divided by levers.
+    fn couple(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) {
         let mut matrix = std::mem::take(&mut self.matrix);
         let mut pairs = std::mem::take(&mut self.pairs);
         matrix.clear();
         for (i, c) in self.work.iter().enumerate() {
-            pairs.clear();
-            for (a, &k) in c.simplex.ids().iter().enumerate() {
-                let pull = soft * (at.inv_mass[k as usize] * self.rows[i].gradient[a]);
-                for &(_, j, b) in self.of_node(k) {
-                    pairs.push((j, pull.dot(&self.rows[j as usize].push[b as usize])));
+            let row = &self.rows[i];
+            for p in 0..1 + if rub { row.sliding } else { 0 } {
+                let (vector, scale) =
+                    if p == 0 { (&row.gradient, 1.0 / row.foot.lever) } else { (&row.slide[p - 1], 1.0) };
+                pairs.clear();
+                for (a, &k) in c.simplex.ids().iter().enumerate() {
+                    soft.answer(&at.inv_mass, k, &(scale * vector[a]), |k, moved| {
+                        for &(_, j, b) in self.of_node(k) {
+                            let (other, b) = (&self.rows[j as usize], b as usize);
+                            let first = self.first[j as usize];
+                            pairs.push((first, moved.dot(&other.push[b]) / other.foot.lever));
+                            if rub {
+                                let each = (first + 1..).zip(&other.slide[..other.sliding]);
+                                pairs.extend(each.map(|(to, slide)| (to, moved.dot(&slide[b]))));
+                            }
+                        }
+                    });
                 }
+                pairs.sort_by_key(|p| p.0);
+                let own = self.first[i] + p as u32;
+                for same in pairs.chunk_by(|p, q| p.0 == q.0) {
+                    let give =
+                        if p == 0 && same[0].0 == own { rules.penalty.map_or(0.0, |k| 1.0 / k) } else { 0.0 };
+                    matrix.columns.push(same[0].0);
+                    matrix.values.push(same.iter().map(|p| p.1).sum::<f64>() + give);
+                }
+                matrix.end_row();
             }
-            pairs.sort_by_key(|p| p.0);
-            for same in pairs.chunk_by(|p, q| p.0 == q.0) {
-                matrix.columns.push(same[0].0);
-                matrix.values.push(same.iter().map(|p| p.1).sum());
-            }
-            matrix.end_row();
         }
         (self.matrix, self.pairs) = (matrix, pairs);
     }
 
-    /// `b = g + G (φᵖʳᵉ − H⁻¹Sᵀp − φᵏ)`
-    fn right_hand_side(&mut self, at: &Admissible, soft: f64) {
+    /// Distances and slips without the unknown forces: `(g + G(φᶠʳᵉᵉ − φᵏ))/lever` and `S(φᶠʳᵉᵉ − φₙ)`.
+    fn right_hand_side(&mut self, at: &Admissible, soft: &Compliance, rub: bool, rules: &Rules) {
         self.b.clear();
+        let known = !rub || rules.friction_gradient == FrictionGradient::Full;
         for (i, c) in self.work.iter().enumerate() {
             let row = &self.rows[i];
-            let mut b = row.g;
+            let (mut b, mut way) = (row.g, way_of(c, &at.start, &at.pre));
             for (a, &k) in c.simplex.ids().iter().enumerate() {
-                let k = k as usize;
-                let mut d = at.pre[k] - at.now[k];
-                if at.inv_mass[k] != Mat3::zeros() {
-                    let force: Vec3 = self
-                        .of_node(k as u32)
-                        .iter()
-                        .map(|&(_, j, b)| self.rows[j as usize].drag[b as usize])
-                        .sum();
-                    d += soft * (at.inv_mass[k] * force);
-                }
-                b += row.gradient[a].dot(&d);
+                let moved = if known { self.moved_by_known(at, soft, k, rub) } else { Vec3::zeros() };
+                way[a] += moved;
+                b += row.gradient[a].dot(&(at.pre[k as usize] - at.now[k as usize] + moved));
             }
-            self.b.push(b);
+            self.b.push(b / row.foot.lever);
+            if rub {
+                self.b.extend(row.slide[..row.sliding].iter().map(|s| dot(s, &way)));
+            }
         }
+    }
+
+    /// How far forces that stay as they are move a node: those of (3.9), and without `rub` friction too.
+    fn moved_by_known(&self, at: &Admissible, soft: &Compliance, node: u32, rub: bool) -> Vec3 {
+        let force = |row: &Row, a: usize| if rub { row.beside[a] } else { row.drag[a] + row.beside[a] };
+        let mut moved = Vec3::zeros();
+        match soft {
+            Compliance::Lumped(_) => {
+                for &(_, j, b) in self.of_node(node) {
+                    let known = force(&self.rows[j as usize], b as usize);
+                    soft.answer(&at.inv_mass, node, &known, |_, by| moved += by);
+                }
+            }
+            Compliance::Full(_) => {
+                for (row, c) in self.rows.iter().zip(&self.work) {
+                    for (b, &k) in c.simplex.ids().iter().enumerate() {
+                        let to = |n: u32, by: Vec3| moved += if n == node { by } else { Vec3::zeros() };
+                        soft.answer(&at.inv_mass, k, &force(row, b), to);
+                    }
+                }
+            }
+        }
+        moved
     }
 
     /// Friction force of a constraint on one of its nodes [N].
     pub fn friction_on(&self, i: usize, a: usize) -> Vec3 {
-        self.rows[i].drag[a]
+        self.rows[i].drag[a] + self.rows[i].beside[a]
     }
 
     /// Normal force of a constraint on one of its nodes [N].
@@ -333,114 +351,34 @@ impl Program {
     }
 
     /// Largest friction of a constraint [N].
-    pub fn bound(&self, i: usize, friction: Friction) -> f64 {
-        let row = &self.rows[i];
-        let normal = match friction {
-            Friction::Slip => row.foot.lever,
-            Friction::Projected => row.push.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt(),
-        };
-        self.work[i].mu * self.lambda[i] * normal
+    pub fn bound(&self, i: usize) -> f64 {
+        self.rows[i].rough * self.lambda[i]
     }
 
-    /// Slip of a constraint between the start of the step and positions `y` [m].
-    pub fn slip(&self, i: usize, start: &[Vec3], y: &[Vec3], friction: Friction) -> Tangential {
-        let (c, row) = (&self.work[i], &self.rows[i]);
-        let zero = Vec3::zeros();
-        let way = |k: u32| y[k as usize] - start[k as usize];
-        match friction {
-            Friction::Slip => {
-                let n = row.foot.normal;
-                let s: Vec3 = if c.key.0 == ContactKind::NodePlane {
-                    way(c.simplex.nodes[0]) - c.carried
-                } else {
-                    c.simplex.ids().iter().zip(row.foot.weights).map(|(&k, w)| w * way(k)).sum()
-                };
-                [s - n * n.dot(&s), zero, zero, zero]
-            }
-            Friction::Projected => {
-                let mut d = [zero; 4];
-                for (a, &k) in c.simplex.ids().iter().enumerate() {
-                    d[a] = way(k);
-                }
-                if c.key.0 == ContactKind::NodePlane {
-                    d[1] = c.carried;
-                    d[2] = c.carried;
-                }
-                sliding(&row.x, &row.mass, &row.gradient, &d)
-            }
-        }
+    /// `p·s` of a constraint between the start of the step and positions `y` [J].
+    pub fn rubbed(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
+        let way = way_of(&self.work[i], start, y);
+        -dot(&self.rows[i].drag, &way) - dot(&self.rows[i].beside, &way)
     }
 
-    /// Multipliers and friction by projected Gauss–Seidel; `true` if hardly anything changed.
-    fn friction(&mut self, at: &mut Admissible, soft: f64, friction: Friction) -> bool {
-        for &k in &self.nodes {
-            at.trial[k as usize] = self.moved(at, k, soft);
-        }
-        let (mut first, mut farthest): (f64, f64) = (0.0, 0.0);
-        for sweep in 0..SWEEPS {
-            let mut change: f64 = 0.0;
-            for i in 0..self.work.len() {
-                change = change.max(self.press(at, i, soft, &mut farthest));
-                let bound = self.bound(i, friction);
-                let old = self.tangential[i];
-                let compliance = self.rows[i].soft;
-                if compliance <= 0.0 || bound == 0.0 && old == [Vec3::zeros(); 4] {
-                    continue;
-                }
-                let s = self.slip(i, &at.start, &at.trial, friction);
-                let mut p = [0, 1, 2, 3].map(|a| old[a] + s[a] / compliance);
-                let size = norm(&p);
-                if size > bound {
-                    p = p.map(|p| p * (bound / size));
-                }
-                farthest = farthest.max(norm(&s)).max(norm(&p) * compliance);
-                let by = norm(&[0, 1, 2, 3].map(|a| p[a] - old[a])) * compliance;
-                if by > 0.0 {
-                    change = change.max(by);
-                    self.tangential[i] = p;
-                    let before = self.rows[i].drag;
-                    self.rows[i].drag = self.rows[i].drag_of(&p, friction);
-                    for (a, &k) in self.work[i].simplex.ids().iter().enumerate() {
-                        let more = self.rows[i].drag[a] - before[a];
-                        at.trial[k as usize] += soft * (at.inv_mass[k as usize] * more);
-                    }
-                }
-            }
-            if sweep == 0 {
-                first = change;
-            }
-            if change <= SETTLED * farthest {
-                break;
-            }
-        }
-        first <= UNCHANGED * farthest
+    /// Normal force of a constraint [N].
+    pub fn press(&self, i: usize) -> f64 {
+        self.lambda[i] * self.rows[i].foot.lever
     }
 
-    /// One multiplier so that its own constraint holds where the trial positions are; returns how far that moves its points.
-    fn press(&mut self, at: &mut Admissible, i: usize, soft: f64, farthest: &mut f64) -> f64 {
-        let (row, ease) = (&self.rows[i], self.matrix.diagonal(i));
-        let ids = self.work[i].simplex.nodes;
-        let count = self.work[i].simplex.count();
-        let mut w = row.g;
-        for a in 0..count {
-            let k = ids[a] as usize;
-            w += row.gradient[a].dot(&(at.trial[k] - at.now[k]));
-        }
-        let old = self.lambda[i];
-        let new = (old - w / ease).max(0.0);
-        if new == old {
-            return 0.0;
-        }
-        for a in 0..count {
-            let k = ids[a] as usize;
-            at.trial[k] += (new - old) * soft * (at.inv_mass[k] * row.push[a]);
-        }
-        self.lambda[i] = new;
-        *farthest = farthest.max(new * ease / row.foot.lever);
-        (new - old).abs() * ease / row.foot.lever
+    /// `|s|` of a constraint between the start of the step and positions `y` [m].
+    pub fn slipped(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
+        let way = way_of(&self.work[i], start, y);
+        let rows = &self.rows[i].slide[..self.rows[i].sliding];
+        rows.iter().map(|s| dot(s, &way).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// Where the present forces bring a node.
+    /// Energy in the springs of a penalty [J].
+    pub fn stored(&self, penalty: f64) -> f64 {
+        (0..self.rows.len()).map(|i| 0.5 * self.press(i).powi(2) / penalty).sum()
+    }
+
+    /// Where the present forces bring a node that answers for itself.
     fn moved(&self, at: &Admissible, k: u32, soft: f64) -> Vec3 {
         let mut force = Vec3::zeros();
         for &(_, i, a) in self.of_node(k) {
@@ -449,15 +387,18 @@ impl Program {
         at.pre[k as usize] + soft * (at.inv_mass[k as usize] * force)
     }
 
+    /// Local size of the constraints of a node [m].
+    pub fn size_at(&self, k: u32) -> f64 {
+        self.of_node(k).iter().map(|i| self.work[i.1 as usize].size).fold(f64::INFINITY, f64::min)
+    }
+
     /// Moves the nodes to the minimum of the program; returns the longest way over the local size.
     fn move_nodes(&mut self, at: &mut Admissible, soft: f64) -> f64 {
         let mut longest: f64 = 0.0;
         for &k in &self.nodes {
-            let of_node = self.of_node(k);
-            let size = of_node.iter().map(|i| self.work[i.1 as usize].size).fold(f64::INFINITY, f64::min);
             let to = self.moved(at, k, soft);
             let way = (to - at.now[k as usize]).norm() - ROUND_OFF * to.norm();
-            longest = longest.max(way / size);
+            longest = longest.max(way / self.size_at(k));
             at.now[k as usize] = to;
         }
         longest
@@ -467,47 +408,4 @@ impl Program {
     pub fn violation(&self, at: &Admissible) -> f64 {
         self.work.iter().map(|c| -at.distance(c) / c.size).fold(0.0, f64::max)
     }
-}
-
-fn norm(p: &Tangential) -> f64 {
-    p.iter().map(|p| p.norm_squared()).sum::<f64>().sqrt()
-}
-
-/// Two unit vectors across `n`; the first lies in the x–y plane if `n` does.
-fn tangents(n: &Vec3) -> (Vec3, Vec3) {
-    let a = if n.z.abs() < 0.9 { Vec3::z() } else { Vec3::x() };
-    let t = n.cross(&a).normalize();
-    (t, n.cross(&t))
-}
-
-/// Sliding part of a local motion (published 3.3–3.4): without its rigid part and without what opens the contact.
-///
-/// ```text
-/// P d = d − d_c − ω×y − M⁻¹G (G·d)/(G·M⁻¹G)        y = x − x_c,  I ω = Σ m y×(d − d_c)
-/// ```
-///
-/// Unused places have no mass.
-pub fn sliding(x: &[Vec3; 4], mass: &[f64; 4], g: &[Vec3; 4], d: &[Vec3; 4]) -> [Vec3; 4] {
-    let total: f64 = mass.iter().sum();
-    let mean = |v: &[Vec3; 4]| v.iter().zip(mass).map(|(v, m)| *m * v).sum::<Vec3>() / total;
-    let (x_c, d_c) = (mean(x), mean(d));
-    let (mut inertia, mut spin, mut open, mut ease) = (Mat3::zeros(), Vec3::zeros(), 0.0, 0.0);
-    for a in 0..4 {
-        if mass[a] == 0.0 {
-            continue;
-        }
-        let y = x[a] - x_c;
-        inertia += mass[a] * (Mat3::from_diagonal_element(y.norm_squared()) - y * y.transpose());
-        spin += mass[a] * y.cross(&(d[a] - d_c));
-        open += g[a].dot(&d[a]);
-        ease += g[a].norm_squared() / mass[a];
-    }
-    let eps = 1e-12 * inertia.trace();
-    let omega = inertia.pseudo_inverse(eps).map_or(Vec3::zeros(), |i| i * spin);
-    [0, 1, 2, 3].map(|a| {
-        if mass[a] == 0.0 {
-            return Vec3::zeros();
-        }
-        d[a] - d_c - omega.cross(&(x[a] - x_c)) - g[a] * (open / (mass[a] * ease))
-    })
 }

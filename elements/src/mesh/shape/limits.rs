@@ -18,6 +18,11 @@ pub fn cells(shape: &'static str, parameter: &str, value: u32) -> Result<(), Mes
     if value > 0 { Ok(()) } else { refuse(shape, parameter, value, "at least 1 cell") }
 }
 
+/// Refinements multiply cells: more than so many fit no memory.
+pub fn refinements(shape: &'static str, value: u32, most: u32) -> Result<(), MeshError> {
+    if value <= most { Ok(()) } else { refuse(shape, "refine", value, format!("at most {most}")) }
+}
+
 /// The kind of cell must be one the shape knows; the first of `known` is the natural one.
 pub fn kind(shape: &'static str, value: CellKind, known: [CellKind; 2]) -> Result<(), MeshError> {
     if known.contains(&value) {

@@ -9,6 +9,8 @@
 //! | [`Disc`] | quad4, tri3 | `outer` | centre |
 //! | [`Cylinder`] | hex8, tet4 | `side zmin zmax` | centre, axis along z |
 //! | [`Sphere`] | hex8, tet4 | `surface` | centre |
+//! | [`Polygon`] | tri3 | `side-1 side-2 …` | origin of its points |
+//! | [`Polyhedron`] | tet4 | `face-1 face-2 …` | origin of its points |
 //! | [`HollowSphere`] | tri3, for shells | | centre |
 //! | [`HollowBox`] | tri3, for shells | | lower corner |
 //! | [`RoundSheet`] | tri3, for shells | `rim` | centre |
@@ -27,6 +29,8 @@ mod cylinder;
 mod disc;
 mod grading;
 pub(crate) mod limits;
+mod polygon;
+mod polyhedron;
 mod rectangle;
 mod ring;
 mod round;
@@ -38,6 +42,8 @@ pub use boxes::Box;
 pub use cylinder::Cylinder;
 pub use disc::Disc;
 pub use grading::{End, Grading};
+pub use polygon::Polygon;
+pub use polyhedron::Polyhedron;
 pub use rectangle::Rectangle;
 pub use ring::Ring;
 pub use sheet::{Base, HollowBox, HollowSphere, RoundSheet, Tube};

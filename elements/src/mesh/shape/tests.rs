@@ -57,6 +57,29 @@ fn zoo() -> Vec<(String, Mesh)> {
             }
         }
     }
+    // convex, with a re-entrant corner and clockwise, and one that no point sees whole
+    let ell = vec![[0.0, 0.0], [0.0, 3.0], [1.0, 3.0], [1.0, 1.0], [3.0, 1.0], [3.0, 0.0]];
+    let fork =
+        vec![[0., 0.], [4., 0.], [4., 4.], [3., 4.], [3., 1.], [2., 0.5], [1., 1.], [1., 4.], [0., 4.]];
+    for (points, refine) in [(vec![[0.0, 0.0], [1.0, 0.0], [0.5, 1.0]], 0), (ell, 1), (fork, 2)] {
+        add("polygon", CellKind::Tri3, Polygon { points, refine }.build());
+    }
+    let corner = |k: usize| [(k & 1) as f64, (k >> 1 & 1) as f64, (k >> 2) as f64];
+    let cube: Vec<[f64; 3]> = (0..8).map(corner).chain([[0.5; 3]]).collect();
+    let roof = vec![
+        [0.0, 0.0, 0.0],
+        [2.0, 0.0, 0.0],
+        [2.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.5, 0.5, 1.0],
+        [1.5, 0.5, 1.0],
+    ];
+    let faces = vec![vec![0, 3, 2, 1], vec![0, 1, 5, 4], vec![2, 3, 4, 5], vec![1, 2, 5], vec![3, 0, 4]];
+    for refine in [0, 2] {
+        add("polyhedron", CellKind::Tet4, Polyhedron { points: cube.clone(), faces: vec![], refine }.build());
+        let faces = faces.clone();
+        add("polyhedron", CellKind::Tet4, Polyhedron { points: roof.clone(), faces, refine }.build());
+    }
     zoo
 }
 
@@ -100,6 +123,43 @@ fn straight_shapes_fill_their_size_exactly() {
         };
         assert!((mesh.measure() - exact).abs() < 1e-14 * exact, "{name}: {}", mesh.measure());
     }
+}
+
+/// Areas and volumes by hand: an L of two bars, a fork, a unit cube, a hip roof (prism 2×1×1/2 less two pyramids 1/12 each).
+#[test]
+fn polygons_and_polyhedra_fill_their_corners_and_name_their_sides() {
+    let of =
+        |word: &str| zoo().into_iter().filter(|z| z.0.starts_with(word)).map(|z| z.1).collect::<Vec<_>>();
+    for (mesh, exact) in of("polygon").iter().zip([0.5, 5.0, 9.5]) {
+        assert!((mesh.measure() - exact).abs() < 1e-13, "{}", mesh.measure());
+    }
+    for (mesh, exact) in of("polyhedron").iter().zip([1.0, 5.0 / 6.0, 1.0, 5.0 / 6.0]) {
+        assert!((mesh.measure() - exact).abs() < 1e-13, "{}", mesh.measure());
+    }
+    // clockwise corners: side-1 still joins the first two
+    let ell = &of("polygon")[1];
+    assert!(ell.node_sets["side-1"].iter().all(|&k| ell.nodes[k as usize].x == 0.0));
+    let roof = &of("polyhedron")[3];
+    assert!(roof.node_sets["face-1"].iter().all(|&k| roof.nodes[k as usize].z == 0.0));
+    assert_eq!(roof.side_sets["face-1"].len(), 2 * 16);
+}
+
+#[test]
+fn shapes_that_are_none_are_refused_with_a_reason() {
+    let polygon = |points: &[[f64; 2]]| Polygon { points: points.to_vec(), refine: 0 }.build();
+    let bow = [[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
+    assert!(polygon(&bow).unwrap_err().to_string().contains("meets itself"));
+    assert!(polygon(&bow[..2]).unwrap_err().to_string().contains("three or more"));
+    assert!(polygon(&[[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]]).is_err());
+    let points = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let solid = |faces: Vec<Vec<u32>>| Polyhedron { points: points.clone(), faces, refine: 0 }.build();
+    let closed = vec![vec![0, 2, 1], vec![0, 1, 3], vec![1, 2, 3], vec![2, 0, 3]];
+    assert!(solid(closed.clone()).is_ok());
+    assert!(solid(closed[..3].to_vec()).unwrap_err().to_string().contains("without a face on each side"));
+    let inside_out = closed.iter().map(|f| f.iter().rev().copied().collect()).collect();
+    assert!(solid(inside_out).unwrap_err().to_string().contains("counter-clockwise"));
+    let flat = (0..5).map(|k| [f64::from(k), f64::from(k * k), 0.0]).collect();
+    assert!(Polyhedron { points: flat, faces: vec![], refine: 0 }.build().is_err());
 }
 
 /// Chords leave out a share of the area that falls with the square of their length.

@@ -1,6 +1,6 @@
-//! Reproducible random numbers for the tests of this room (splitmix64).
+//! Reproducible random numbers (splitmix64): the same everywhere.
 
-use crate::math::Vec3;
+use super::Vec3;
 
 pub struct Dice(pub u64);
 

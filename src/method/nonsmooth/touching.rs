@@ -1,0 +1,268 @@
+//! What both members of the family have in common: the admissible set, the working set, and the books of contact.
+//!
+//! ```text
+//! friction    += Σ p·s            never negative
+//! restitution −= F_n·Δφ + F·(½γ − β)Δt²(a′ − a)      normal forces; and what the lag of the velocity makes of all of F
+//! ```
+
+use super::detect::{self, ACCEPTED, Admissible, Found, Key};
+use super::program::{Gradient, Program, Rules};
+use super::simplex::ContactKind;
+use super::{Options, Report, Ties};
+use crate::math::Vec3;
+use crate::method::StepError;
+use crate::method::impulses::Impulses;
+use crate::method::newmark::{ContactKick as Kick, UNTOUCHED};
+use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model, State};
+
+/// Bodies that overlap at the start by more than this share of the local size are refused; less is moved apart.
+const MOVED_APART: f64 = 1e-3;
+
+/// Share of the largest friction from which on a contact slips.
+const SLIDES: f64 = 1.0 - 1e-9;
+
+pub struct Touching {
+    pub options: Options,
+    pub at: Admissible,
+    pub program: Program,
+    pub banned: Vec<Key>,
+    /// Place of each node among the touched, and what contact does to them.
+    pub slot: Vec<u32>,
+    pub touched: Vec<u32>,
+    pub kicks: Vec<Kick>,
+    pub impulses: Impulses,
+    pub report: Report,
+}
+
+impl Touching {
+    pub fn new(model: &Model, options: Options) -> Touching {
+        let nodes = model.reference.len();
+        let mut at = Admissible::new(model);
+        at.last_of_equals = options.ties == Ties::Last;
+        at.springs = options.penalty.is_some();
+        Touching {
+            options,
+            at,
+            program: Program::default(),
+            banned: Vec::new(),
+            slot: vec![UNTOUCHED; nodes],
+            touched: Vec::new(),
+            kicks: Vec::new(),
+            impulses: Impulses::new(nodes),
+            report: Report::default(),
+        }
+    }
+
+    pub fn rules(&self) -> Rules {
+        let Options { gradient, friction, friction_gradient, penalty, .. } = self.options;
+        Rules { gradient, friction, friction_gradient, penalty }
+    }
+
+    /// Begins a step: nothing is known of it but what pressed in the last one.
+    pub fn clear(&mut self) {
+        self.program.clear();
+        self.banned.clear();
+        self.report = Report::default();
+    }
+
+    /// Are the trial positions what is asked for, after a look that has found nothing new?
+    pub fn accepts(&self, found: &Found) -> bool {
+        self.options.penalty.is_some() || found.left == 0 && self.program.violation(&self.at) <= ACCEPTED
+    }
+
+    /// Takes out what presses where its features have ended and so acts on nothing; `true` if there was any.
+    pub fn drop_ghosts(&mut self) -> bool {
+        let (work, lambda) = (&self.program.work, &self.program.lambda);
+        let ghosts = work.iter().zip(lambda).filter(|(c, l)| **l > 0.0 && self.at.is_ghost(c));
+        let ghosts: Vec<Key> = ghosts.map(|(c, _)| c.key).collect();
+        if ghosts.is_empty() {
+            return false;
+        }
+        self.program.drop(&self.at, &ghosts);
+        self.banned.extend(ghosts);
+        true
+    }
+
+    pub fn inadmissible(&self, depth: f64, time: f64, dt: f64) -> StepError {
+        let worst =
+            self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
+        let name = |b: u32| self.at.scene.bodies[b as usize].name.clone();
+        let [first, second] = worst.map_or([0, 0], |c| c.bodies).map(name);
+        StepError::Inadmissible { first, second, time, dt, depth }
+    }
+
+    /// Forgets who was touched in the step before.
+    pub fn release(&mut self) {
+        for &k in &self.touched {
+            self.slot[k as usize] = UNTOUCHED;
+        }
+        self.touched.clear();
+        self.kicks.clear();
+    }
+
+    /// Who is touched in a step of length `dt`, and the impulses. Nodes that are held altogether feel them too: their supports answer.
+    pub fn collect(&mut self, model: &Model, dt: f64) {
+        let program = &self.program;
+        let of_work = program.work.iter().flat_map(|c| c.simplex.ids().iter().copied());
+        for k in program.nodes.iter().copied().chain(of_work) {
+            if (k as usize) < model.mass.len() && self.slot[k as usize] == UNTOUCHED {
+                self.slot[k as usize] = self.touched.len() as u32;
+                self.touched.push(k);
+                self.kicks.push(Kick::default());
+            }
+        }
+        for (i, c) in program.work.iter().enumerate() {
+            for (a, &k) in c.simplex.ids().iter().enumerate() {
+                if (k as usize) < model.mass.len() {
+                    let force = program.normal_on(i, a) + program.friction_on(i, a);
+                    self.kicks[self.slot[k as usize] as usize].impulse += dt * force;
+                }
+            }
+        }
+        for (&k, kick) in self.touched.iter().zip(&mut self.kicks) {
+            kick.kick = self.at.inv_mass[k as usize] * kick.impulse;
+        }
+    }
+
+    /// Contact force on each node in the last step, which was `dt` long [N].
+    pub fn forces(&self, dt: f64) -> Vec<Vec3> {
+        let force = |k: usize| match self.kicks.get(self.slot[k] as usize) {
+            Some(kick) => kick.impulse / dt,
+            None => Vec3::zeros(),
+        };
+        (0..self.slot.len()).map(force).collect()
+    }
+
+    /// The books of contact; `lag` is `(½γ − β)Δt²(a′ − a)` of a touched node [m], by its place in their list and its number.
+    pub fn book(&mut self, model: &Model, dt: f64, lag: impl Fn(usize, usize) -> Vec3, ledger: &mut Ledger) {
+        for (place, (&k, kick)) in self.touched.iter().zip(&self.kicks).enumerate() {
+            let k = k as usize;
+            // the part that a support takes moves nobody
+            let free = model.mass[k] * kick.kick / dt;
+            ledger.restitution -= free.dot(&lag(place, k));
+            self.impulses.received[k] += kick.impulse;
+        }
+        if let Some(penalty) = self.options.penalty {
+            let stored = self.program.stored(penalty);
+            ledger.restitution -= stored - ledger.contact;
+            ledger.contact = stored;
+        }
+        let mut contacts = 0;
+        for i in 0..self.program.work.len() {
+            if self.program.lambda[i] > 0.0 {
+                contacts += 1;
+                self.book_one(model, i, dt, ledger);
+            }
+        }
+        (self.report.constraints, self.report.active) = (self.program.work.len(), contacts);
+        ledger.contacts = contacts as u64;
+        ledger.collision_kicks += contacts as u64;
+    }
+
+    fn book_one(&mut self, model: &Model, i: usize, dt: f64, ledger: &mut Ledger) {
+        let (program, at) = (&self.program, &self.at);
+        let c = &program.work[i];
+        let (mut on_first, mut on_second, mut moment) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
+        let mut normal = 0.0;
+        for (a, &k) in c.simplex.ids().iter().enumerate() {
+            let way = at.now[k as usize] - at.start[k as usize];
+            let (n, t) = (program.normal_on(i, a), program.friction_on(i, a));
+            normal += n.dot(&way);
+            let first = a == 0 || a == 1 && c.key.0 == ContactKind::EdgeEdge;
+            if (k as usize) < model.mass.len() {
+                let middle = match self.options.gradient {
+                    Gradient::End => at.now[k as usize],
+                    Gradient::Midpoint => at.now[k as usize] - 0.5 * way,
+                };
+                moment += middle.cross(&(n + t));
+                *(if first { &mut on_first } else { &mut on_second }) += n + t;
+            } else {
+                // the drive of an obstacle does what the obstacle does
+                let carried = if c.key.0 == ContactKind::NodePlane && a == 1 { c.carried } else { way };
+                ledger.external -= n.dot(&way) + t.dot(&carried);
+            }
+        }
+        let rubbed = program.rubbed(i, &at.start, &at.now);
+        ledger.restitution -= normal;
+        ledger.friction += rubbed;
+        self.report.normal_work += normal;
+        self.report.friction_work += rubbed;
+        self.report.least_dissipation = self.report.least_dissipation.min(rubbed);
+        let bound = program.bound(i);
+        if bound > 0.0 {
+            let p = program.tangential[i].iter().map(|p| p.norm_squared()).sum::<f64>().sqrt();
+            self.report.cone = self.report.cone.max(p / bound);
+            *(if p < SLIDES * bound { &mut self.report.stick } else { &mut self.report.slip }) += 1;
+        }
+        let rigid = c.bodies.map(|b| at.scene.bodies[b as usize].attributes.rigid());
+        if rigid[0] || rigid[1] {
+            ledger.impulse += dt * (on_first + on_second);
+            ledger.moment += dt * moment;
+        }
+        let on = if rigid[0] { -on_second } else { on_first };
+        self.impulses.add(c.bodies, dt * on);
+    }
+
+    /// Moves bodies apart that overlap a little at the start, without giving them a velocity; refuses those that overlap more. Returns
+    /// what is left [m].
+    pub fn part_at_start(&mut self, model: &Model, state: &mut State) -> Result<f64, StepError> {
+        self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
+        self.program.clear();
+        for _ in 0..self.options.looks {
+            let found = self.at.detect(model, &mut self.program.work, &[])?;
+            if found.new == 0 {
+                break;
+            }
+            let deep = |c: &&detect::Constraint| -self.at.distance(c) > MOVED_APART * c.size;
+            if let Some(c) = self.program.work[self.program.lambda.len()..].iter().find(deep) {
+                let name = |b: u32| self.at.scene.bodies[b as usize].name.clone();
+                let [first, second] = c.bodies.map(name);
+                return Err(StepError::OverlapAtStart { first, second, depth: -self.at.distance(c) });
+            }
+            self.program.adopt(&self.at);
+            // any step will do: only positions are wanted
+            self.program.solve(&mut self.at, 1.0, &Rules::default());
+        }
+        for &k in &self.program.nodes {
+            state.x[k as usize] = self.at.now[k as usize];
+        }
+        self.program.clear();
+        self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
+        Ok(self.at.detect(model, &mut Vec::new(), &[])?.depth)
+    }
+
+    pub fn save(&self, record: &mut Record) {
+        self.impulses.save("nonsmooth", record);
+        let memory = &self.program.memory;
+        let keys: Vec<f64> = memory
+            .iter()
+            .flat_map(|m| [m.0.0 as u8 as f64, f64::from(m.0.1), f64::from(m.0.2), m.1])
+            .collect();
+        let forces: Vec<Vec3> = memory.iter().flat_map(|m| m.2).collect();
+        record.numbers("nonsmooth.multipliers", &keys);
+        record.vectors("nonsmooth.tangential", &forces);
+    }
+
+    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+        self.impulses.restore("nonsmooth", record)?;
+        let keys = record.get("nonsmooth.multipliers")?;
+        let mut forces = vec![Vec3::zeros(); keys.len()];
+        record.read_vectors("nonsmooth.tangential", &mut forces)?;
+        let touches = [
+            ContactKind::NodePoint,
+            ContactKind::NodePlane,
+            ContactKind::NodeSegment,
+            ContactKind::NodeTriangle,
+            ContactKind::EdgeEdge,
+        ];
+        self.program.memory.clear();
+        for (k, f) in keys.chunks_exact(4).zip(forces.chunks_exact(4)) {
+            let Some(&touch) = touches.get(k[0] as usize) else {
+                return Err(RecordError::Outside("nonsmooth.multipliers".into()));
+            };
+            self.program.memory.push(((touch, k[1] as u32, k[2] as u32), k[3], [f[0], f[1], f[2], f[3]]));
+        }
+        Ok(())
+    }
+}
