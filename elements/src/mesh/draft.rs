@@ -37,7 +37,7 @@ pub struct Draft {
     pub cell_sets: BTreeMap<String, CellSet>,
     /// Sides of cells, by list.
     pub side_sets: BTreeMap<String, Vec<Side>>,
-    /// Every cell must be used: one below the highest dimension must be the side of another.
+    /// Every cell must be used: one below the highest dimension must be the side of another, or lie between nodes of others.
     pub strict: bool,
 }
 
@@ -98,6 +98,8 @@ fn sides_below(
     dimension: usize,
     strict: bool,
 ) -> Result<Vec<Vec<Option<Side>>>, MeshError> {
+    let mut used = vec![false; mesh.nodes.len()];
+    mesh.cells.iter().flat_map(|c| &c.nodes).for_each(|&n| used[n as usize] = true);
     let mut all = Vec::with_capacity(below.len());
     for list in below {
         let Some(list) = list.as_ref().filter(|l| l.len() > 0) else {
@@ -105,12 +107,20 @@ fn sides_below(
             continue;
         };
         let n = list.kind.nodes();
-        let found = match list.kind.dimension() + 1 == dimension {
-            true => surface::find_sides(mesh, list.len(), |i| &list.nodes[i * n..(i + 1) * n]),
-            false => vec![None; list.len()],
+        let nodes = |i: usize| &list.nodes[i * n..(i + 1) * n];
+        let (found, alone) = match list.kind.dimension() + 1 == dimension {
+            true => {
+                let found = surface::find_sides(mesh, list.len(), nodes);
+                let alone = found.iter().position(Option::is_none);
+                (found, alone)
+            }
+            false => {
+                let inside = |i: &usize| nodes(*i).iter().all(|&n| used[n as usize]);
+                (vec![None; list.len()], (0..list.len()).find(|i| !inside(i)))
+            }
         };
-        if strict && let Some(cell) = found.iter().position(Option::is_none) {
-            let at = mesh.nodes[list.nodes[cell * n] as usize];
+        if strict && let Some(cell) = alone {
+            let at = mesh.nodes[nodes(cell)[0] as usize];
             let (kind, with) = (list.kind.name(), mesh.cells[0].kind.name());
             return Err(MeshError::Alone { kind, with, at });
         }

@@ -21,7 +21,7 @@ impl ElementType {
 }
 
 /// Families by the beginning of their name, longest first; what may follow are letters of variants (R, I, H, M, T, S, 5 …).
-const TYPES: [(&str, CellKind, usize); 26] = [
+const TYPES: [(&str, CellKind, usize); 29] = [
     ("C3D10", CellKind::Tet10, 10),
     ("C3D4", CellKind::Tet4, 4),
     ("C3D8", CellKind::Hex8, 8),
@@ -48,6 +48,9 @@ const TYPES: [(&str, CellKind, usize); 26] = [
     ("T2D2", CellKind::Bar2, 2),
     ("T3D2", CellKind::Bar2, 2),
     ("B31", CellKind::Bar2, 2),
+    ("T2D3", CellKind::Bar2, 3),
+    ("T3D3", CellKind::Bar2, 3),
+    ("B32", CellKind::Bar2, 3),
 ];
 
 /// The type with this name, or one of its variants.
