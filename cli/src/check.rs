@@ -1,8 +1,8 @@
-//! `carom check`: reads and builds everything, runs nothing, and tells what is there.
+//! `carom check`: reads and builds everything, runs nothing, and tells what is there: of a deck, or of a mesh file alone.
 
 mod price;
 
-use crate::exit::{Outcome, complain, say};
+use crate::exit::{BAD_INPUT, Failure, Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::duration;
 use carom::Simulation;
@@ -11,9 +11,11 @@ use carom::deck::surfaces::Surfaces;
 use carom::deck::{Loaded, spec};
 use carom::math::Vec3;
 use carom::mesh::surface::Surface;
+use carom::mesh::{MeshError, file};
 use carom::model::{Body, Model};
 use price::Price;
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -23,6 +25,10 @@ pub struct Arguments {
 }
 
 pub fn check(arguments: &Arguments) -> Outcome {
+    let path = Path::new(&arguments.deck.deck);
+    if file::is_mesh_file(path) {
+        return check_mesh(path);
+    }
     let found = arguments.deck.find()?;
     let threads = arguments.deck.threads()?;
     let simulation = found.setup(threads).deck(&found.name, &found.text, &found.folder)?;
@@ -35,6 +41,23 @@ pub fn check(arguments: &Arguments) -> Outcome {
         let _ = report(&simulation, loaded, threads, &mut text);
     }
     say(&text)?;
+    Ok(0)
+}
+
+/// A mesh file alone: what is in it, and what is wrong with it and where.
+fn check_mesh(path: &Path) -> Outcome {
+    let bad = |e: MeshError| Failure::new(BAD_INPUT, e.to_string());
+    let read = file::read(path, file::WELD, &mut |_| ()).map_err(bad)?;
+    let mut text = format!("{}\n", path.display());
+    // ids are in range, or nothing can be told
+    let fit = read.mesh.check_body();
+    text += &read.mesh.describe();
+    read.notes.iter().for_each(|note| text += &format!("{note}\n"));
+    if fit.is_ok() {
+        text += "nothing is wrong with it\n";
+    }
+    say(&text)?;
+    fit.map_err(|e| Failure::new(BAD_INPUT, format!("{}: {e}", path.display())))?;
     Ok(0)
 }
 
@@ -60,7 +83,8 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
     }
     if let Some(surfaces) = &loaded.surfaces {
         touching(surfaces, model, text)?;
-        near(&simulation.install(|| approach(model, &case.state, case.end)), text)?;
+        let (state, end) = (&case.state, case.end);
+        near(&simulation.install(|| approach(model, state, end)), text)?;
     }
     let held = model.restraints.held.len();
     writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;

@@ -79,7 +79,8 @@ fn mesh(cell: CellKind, n: u32) -> carom_elements::mesh::Mesh {
 
 /// Every element and law: one or two cells a side, distorted.
 fn cases() -> Vec<Case> {
-    let full = [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Hex8];
+    let full =
+        [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Tet10, CellKind::Hex8];
     let mut kinds: Vec<(Kind, u32)> = full.map(|cell| (Kind::new(cell), 1)).to_vec();
     for cell in [CellKind::Tri3, CellKind::Quad4] {
         kinds.push((Kind { plane: Plane::Stress, section: 0.7, ..Kind::new(cell) }, 1));
@@ -94,7 +95,9 @@ fn cases() -> Vec<Case> {
         for law in laws() {
             let mesh = mesh(kind.cell, n);
             let dimension = kind.cell.dimension();
-            let reference = random.shaken(&mesh.nodes, dimension, 0.12);
+            // curved edges soon fold over
+            let by = if kind.cell == CellKind::Tet10 { 0.04 } else { 0.12 };
+            let reference = random.shaken(&mesh.nodes, dimension, by);
             let block = maker(kind, &law)(mesh.cells[0].nodes.clone(), &reference);
             assert!(block.conserves());
             let name = format!("{:?} {:?} {:?}, {}", kind.cell, kind.integration, kind.plane, law.name());

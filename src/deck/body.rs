@@ -27,7 +27,7 @@ section! {
     /// A body that deforms.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Body: "body" {
-        /// Nodes, cells and named sets: a built-in shape, or { file = "part.msh" }, a Gmsh 2.2 or 4.1 file; .stl and .obj hold triangles.
+        /// Nodes, cells and named sets: a built-in shape, or { file = "part.inp" }, a Gmsh, Abaqus or VTK file; .stl and .obj hold triangles.
         mesh: MeshSpec => "{ shape = \"box\", size = [1, 1, 1], cells = [4, 4, 4] }";
         /// Its material: the name of one, or a table with a law; not needed where `materials` covers all cells.
         material: Option<MaterialRef>;

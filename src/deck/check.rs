@@ -398,7 +398,8 @@ impl Checker<'_> {
             let place = self.place(&["body", name, "integration"]);
             self.problems.add(&place, message, "\"one-point\" is for hex8 only; remove it");
         }
-        if body.integration == Integration::Nodal && (dimension != 3 || shell) {
+        let quadratic = mesh.cells.iter().any(|c| c.kind == CellKind::Tet10);
+        if body.integration == Integration::Nodal && (dimension != 3 || shell || quadratic) {
             let cells = mesh.cells.first().map_or("", |c| c.kind.name());
             let message = format!("body `{name}` is made of {cells} cells");
             let place = self.place(&["body", name, "integration"]);

@@ -4,24 +4,29 @@ use super::drawn::Drawn;
 use crate::math::Vec3;
 use crate::mesh::place::{Pivot, Placement as MeshPlacement, Rotation};
 use crate::mesh::shape;
-use crate::mesh::{Cells, Mesh, MeshError, Side, gmsh, triangles};
+use crate::mesh::{Cells, Mesh, MeshError, Side, file};
 use carom_declare::schema::{self, Variant};
 use carom_declare::{
-    Item, Json, Key, Kind, NonZero, Reader, Schemas, Section, Value, Written, json, section,
+    Item, Json, Key, Kind, NonZero, NotNegative, Positive, Reader, Schemas, Section, Value, Written, json,
+    section,
 };
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 section! {
-    /// A mesh file: Gmsh, or triangles as STL or OBJ.
+    /// A mesh file: Gmsh, Abaqus or VTK, or triangles as STL or OBJ.
     #[derive(Clone, Debug, PartialEq)]
     pub struct MeshFile: "mesh.file" {
         /// Path, relative to the deck.
         file: String => "";
         /// Checksum of the file when the deck was resolved; a file that has changed since is refused.
         hash: Option<String>;
+        /// Only the cells of this set: a physical volume of Gmsh, an element set or instance of Abaqus.
+        part: Option<String>;
+        /// All coordinates are multiplied by it, first of all: 0.001 for a file in millimetres.
+        scale: f64 as Positive = 1.0;
+        /// Corners of STL and OBJ triangles within this share of the surface's size are one node.
+        weld: f64 as NotNegative = file::WELD;
     }
 }
 
@@ -220,13 +225,17 @@ pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
         Origin::Shape(shape) => shape.generate()?,
         Origin::Drawn(drawn) => drawn.build()?,
         Origin::File(file) => {
-            let (mesh, hash) = read(&folder.join(&file.file))?;
+            let (mut mesh, hash) = read(&folder.join(&file.file), file.weld)?;
             match &file.hash {
                 Some(was) if *was != hash => {
                     return Err(Trouble::Changed { was: was.clone(), is: hash });
                 }
                 _ => file.hash = Some(hash),
             }
+            if let Some(part) = &file.part {
+                mesh.keep_part(part)?;
+            }
+            mesh.scale(file.scale)?;
             mesh
         }
     };
@@ -241,21 +250,11 @@ pub fn placement(&Placement { at, rotate }: &Placement) -> MeshPlacement {
     MeshPlacement { at: Vec3::from(at), rotation }
 }
 
-fn read(path: &Path) -> Result<(Mesh, String), MeshError> {
-    let unreadable = |source| MeshError::Unreadable { path: path.to_owned(), source };
-    // A folder or device would fail later with a less helpful message, or never end.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(unreadable(io::Error::other("it is not a file")));
-    }
-    let bytes = fs::read(path).map_err(unreadable)?;
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let parsed = match ending.as_str() {
-        "stl" => triangles::stl(&bytes),
-        "obj" => triangles::obj(&bytes),
-        _ => gmsh::parse(&bytes),
-    };
-    let mesh = parsed.map_err(|e| MeshError::InFile { path: PathBuf::from(path), error: Box::new(e) })?;
-    Ok((mesh, format!("crc32:{:08x}", crc32fast::hash(&bytes))))
+/// The mesh of a file, and the checksum of all that was read for it.
+fn read(path: &Path, weld: f64) -> Result<(Mesh, String), MeshError> {
+    let mut hash = crc32fast::Hasher::new();
+    let read = file::read(path, weld, &mut |bytes| hash.update(bytes))?;
+    Ok((read.mesh, format!("crc32:{:08x}", hash.finalize())))
 }
 
 /// Sorts the cells so that each entry of `mesh.cells` has one material: `owner` says which, for every cell of every

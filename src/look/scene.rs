@@ -313,6 +313,10 @@ impl Scene {
             .map(|e| match e.facets {
                 [_, NONE] => Line::Feature,
                 [a, b] if normals[a as usize].dot(&normals[b as usize]) < crease => Line::Feature,
+                // inside a side of a quadratic cell
+                [a, b] if skin.surface.facets[a as usize].side == skin.surface.facets[b as usize].side => {
+                    Line::None
+                }
                 _ => Line::Element,
             })
             .collect();

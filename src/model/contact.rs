@@ -114,7 +114,7 @@ impl Obstacle {
                             }
                             CellKind::Quad4 => facets.push((FacetKind::Quad, [n(0), n(1), n(2), n(3)])),
                             CellKind::Bar2 => facets.push((FacetKind::Segment, [n(0), n(1), n(1), n(1)])),
-                            CellKind::Tet4 | CellKind::Hex8 => {}
+                            CellKind::Tet4 | CellKind::Tet10 | CellKind::Hex8 => {}
                         }
                     }
                 }

@@ -23,7 +23,7 @@ pub enum LoadKind {
 /// A side under load: model-wide node ids in outward orientation.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadFacet {
-    nodes: [u32; 4],
+    nodes: [u32; 6],
     count: u8,
     /// Which way along x is out of the end of a bar, −1 or 1; no other side needs to be told.
     end: f64,
@@ -31,7 +31,7 @@ pub struct LoadFacet {
 
 impl LoadFacet {
     pub fn new(nodes: &[u32], end: f64) -> Self {
-        let mut facet = LoadFacet { nodes: [0; 4], count: nodes.len() as u8, end };
+        let mut facet = LoadFacet { nodes: [0; 6], count: nodes.len() as u8, end };
         facet.nodes[..nodes.len()].copy_from_slice(nodes);
         facet
     }
@@ -70,8 +70,42 @@ fn area_vectors(x: &[Vec3], end: f64, mut visit: impl FnMut(usize, Vec3)) {
                 }
             }
         }
+        [_, _, _, _, _, _] => {
+            for (n, along) in quadratic_points() {
+                let [a, b] = along.map(|along| x.iter().zip(along).map(|(x, d)| d * x).sum::<Vec3>());
+                let normal = a.cross(&b);
+                n.iter().enumerate().for_each(|(k, n)| visit(k, *n * normal));
+            }
+        }
         _ => {}
     }
+}
+
+/// Nₐ, times the weight, and ∂Nₐ/∂ξ, ∂Nₐ/∂η of a quadratic triangle at the six points of degree four (Strang & Fix 1973):
+/// exact for `∫ Nₐ n dA`. Nodes run around it: corner, middle, corner …
+fn quadratic_points() -> impl Iterator<Item = ([f64; 6], [[f64; 6]; 2])> {
+    const POINTS: [(f64, f64); 2] = [
+        (0.445_948_490_915_965, 0.111_690_794_839_005_7),
+        (0.091_576_213_509_770_74, 0.054_975_871_827_660_94),
+    ];
+    POINTS.into_iter().flat_map(|(a, weight)| {
+        [[a, a], [1.0 - 2.0 * a, a], [a, 1.0 - 2.0 * a]].map(|[xi, eta]| {
+            let l = [1.0 - xi - eta, xi, eta];
+            let slope = [[-1.0, 1.0, 0.0], [-1.0, 0.0, 1.0]];
+            let mut n = [0.0; 6];
+            let mut along = [[0.0; 6]; 2];
+            for c in 0..3 {
+                let b = (c + 1) % 3;
+                n[2 * c] = weight * l[c] * (2.0 * l[c] - 1.0);
+                n[2 * c + 1] = weight * 4.0 * l[c] * l[b];
+                for (along, slope) in along.iter_mut().zip(&slope) {
+                    along[2 * c] = (4.0 * l[c] - 1.0) * slope[c];
+                    along[2 * c + 1] = 4.0 * (l[c] * slope[b] + l[b] * slope[c]);
+                }
+            }
+            (n, along)
+        })
+    })
 }
 
 /// `∫ Nₐ dA` of each node of a facet in the reference shape [m²], section included.
@@ -81,6 +115,15 @@ pub fn area_shares(facet: &LoadFacet, reference: &[Vec3], section: f64) -> Vec<f
         [_] => vec![section],
         [a, b] => vec![0.5 * (b - a).norm() * section; 2],
         [a, b, c] => vec![(b - a).cross(&(c - a)).norm() / 6.0; 3],
+        [_, _, _, _, _, _] => {
+            let mut shares = vec![0.0; 6];
+            for (n, along) in quadratic_points() {
+                let [a, b] = along.map(|along| x.iter().zip(along).map(|(x, d)| d * x).sum::<Vec3>());
+                let area = a.cross(&b).norm();
+                shares.iter_mut().zip(n).for_each(|(share, n)| *share += n * area);
+            }
+            shares
+        }
         _ => {
             // per Gauss point the area is the length of the area vector, not its projection
             let mut shares = vec![0.0; 4];
@@ -112,7 +155,7 @@ impl Load {
             LoadKind::Pressure { facets, pressure, section } => {
                 let push = -factor * pressure * section;
                 for facet in facets {
-                    let mut corners = [Vec3::zeros(); 4];
+                    let mut corners = [Vec3::zeros(); 6];
                     let nodes = facet.nodes();
                     for (to, &n) in corners.iter_mut().zip(nodes) {
                         *to = x[n as usize];

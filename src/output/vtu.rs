@@ -264,11 +264,12 @@ fn vtk_type(kind: CellKind) -> u8 {
         CellKind::Quad4 => 9,
         CellKind::Tet4 => 10,
         CellKind::Hex8 => 12,
+        CellKind::Tet10 => 24,
     }
 }
 
 fn kind_of(vtk: u8) -> Option<CellKind> {
-    [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Hex8]
+    [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Hex8, CellKind::Tet10]
         .into_iter()
         .find(|&kind| vtk_type(kind) == vtk)
 }

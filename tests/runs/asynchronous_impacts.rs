@@ -49,7 +49,7 @@ impl InHex {
         let node = shape_functions::position(CellKind::Hex8, &corners, inside);
         // found again as the method finds it
         let xi = shape_functions::inverse(CellKind::Hex8, &corners, node).unwrap();
-        let weights = shape_functions::values(CellKind::Hex8, xi);
+        let weights: [f64; 8] = std::array::from_fn(|k| shape_functions::values(CellKind::Hex8, xi)[k]);
         let normal = dice.vector().normalize();
         let mut pair = Pair::node_element(0, 0, [1, 2, 3, 4, 5, 6, 7, 8], weights, normal, 0.1);
         pair.e = [0.0, 1.0, dice.between(0.0, 1.0)][i as usize % 3];

@@ -34,6 +34,7 @@ mod shell_contact;
 mod shell_supports;
 mod statics;
 mod supports_and_loads_balance_the_books;
+mod tetrahedra_that_do_not_lock;
 mod trust;
 mod two_bars_meet_and_part;
 mod two_hex_bars_meet_and_part;

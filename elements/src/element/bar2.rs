@@ -3,7 +3,7 @@
 //! Its strain is that of its own axis, `E_xx = u′ + ½|∂u/∂X|²`, so a bar that swings carries no spurious force;
 //! [`crate::material`]'s uniaxial form of a law takes this one component and leaves the section free of stress.
 
-use super::{Element, Nodes};
+use super::{Element, MassPoint, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::Matrix;
@@ -61,7 +61,7 @@ impl Element for Bar2 {
         let end = [r[0][0] * 0.5, r[1][0] * 0.5, r[2][0] * 0.5];
         [[-end[0], -end[1], -end[2]], end]
     }
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+    fn mass_points() -> Vec<MassPoint> {
         let g = 1.0 / 3f64.sqrt();
         let derivatives = vec![Vec3::new(-0.5, 0.0, 0.0), Vec3::new(0.5, 0.0, 0.0)];
         [-g, g].map(|x| (1.0, vec![0.5 * (1.0 - x), 0.5 * (1.0 + x)], derivatives.clone())).to_vec()

@@ -9,6 +9,7 @@ pub use super::shell::Points;
 use super::shell::{Shell, ShellOptions};
 use super::solid::{Solid, SolidOptions};
 use super::tet4::Tet4;
+use super::tet10::Tet10;
 use super::tri3::Tri3;
 use super::{Block, Element, MakeBlock};
 use crate::material::{
@@ -23,7 +24,7 @@ use std::sync::Arc;
 words! {
     /// Integration points of solids.
     pub enum Integration {
-        /// 2×2×2 points in a hexahedron, one in a tetrahedron.
+        /// 2×2×2 points in a hexahedron, one in a linear and four in a quadratic tetrahedron.
         Full = "full",
         /// One in a hexahedron, with hourglass control.
         OnePoint = "one-point",
@@ -126,6 +127,7 @@ pub fn with_law<M: Material + Clone>(kind: Kind, law: M, soft: M) -> Box<MakeBlo
         (CellKind::Quad4, Plane::Stress, _) => solid::<Quad4, _>(kind, PlaneStress(law)),
         (CellKind::Tet4, _, Integration::Nodal) => nodal::<Tet4, _>(law, soft),
         (CellKind::Tet4, _, _) => solid::<Tet4, _>(kind, law),
+        (CellKind::Tet10, _, _) => solid::<Tet10, _>(kind, law),
         (CellKind::Hex8, _, Integration::Nodal) => nodal::<Hex8, _>(law, soft),
         (CellKind::Hex8, _, Integration::Full) => solid::<Hex8, _>(kind, law),
         (CellKind::Hex8, _, Integration::OnePoint) => solid::<Hex8OnePoint, _>(kind, law),

@@ -4,7 +4,7 @@
 //! differences along four edges, interpolated to ±1/√3 by two passes of
 //! `(a, b) → (p a + m b, m a + p b)` with `p, m ∝ 1 ± 1/√3`.
 
-use super::{Element, Nodes};
+use super::{Element, MassPoint, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, cofactor, dot};
@@ -123,7 +123,7 @@ fn point(q: usize) -> [f64; 3] {
     [0, 1, 2].map(|j| if (q >> j) & 1 == 1 { G } else { -G })
 }
 
-fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+fn mass_points() -> Vec<MassPoint> {
     (0..8)
         .map(|q| {
             let xi = point(q);
@@ -183,7 +183,7 @@ impl Element for Hex8 {
     fn spread<L: Lane>(_: &Columns<L>, r: &Columns<L>) -> Nodes<L, 8> {
         from_columns(r)
     }
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+    fn mass_points() -> Vec<MassPoint> {
         mass_points()
     }
 }
@@ -296,7 +296,7 @@ impl Element for Hex8OnePoint {
         }
         f
     }
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+    fn mass_points() -> Vec<MassPoint> {
         mass_points()
     }
     #[inline(always)]

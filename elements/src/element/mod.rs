@@ -20,6 +20,7 @@ pub mod shell;
 pub mod solid;
 pub mod stable_step;
 pub mod tangent;
+pub mod tet10;
 pub mod tet4;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,9 @@ use patch::{Patches, Scratch};
 /// A block's maker: from global connectivity and all reference positions.
 pub type MakeBlock<'a> = dyn Fn(Vec<u32>, &[Vec3]) -> Box<dyn Block> + 'a;
 
+/// A point that integrates mass: its weight, Nₐ and ∂Nₐ/∂ξ of all nodes.
+pub type MassPoint = (f64, Vec<f64>, Vec<Vec3>);
+
 /// Numbers per node on lanes.
 pub type Nodes<L, const N: usize> = [[L; 3]; N];
 
@@ -46,6 +50,8 @@ pub trait Element: Send + Sync + 'static {
     const KIND: CellKind;
     /// Integration points.
     const POINTS: usize;
+    /// Lumped mass is the diagonal of the consistent mass, scaled to the whole (Hinton, Rock & Zienkiewicz 1976), and not its row sums.
+    const SCALED_DIAGONAL: bool = false;
     /// Resists the modes that its points do not see, see [`Element::hourglass`].
     const HOURGLASS: bool = false;
 
@@ -74,8 +80,8 @@ pub trait Element: Send + Sync + 'static {
     fn add<L: Lane>(gradient: &mut Self::Gradient<L>, q: usize, m: &Matrix<L>);
     /// `fₐᵢ = Σ_q Σ_j R_q[i][j] ∂Nₐ/∂ξⱼ`.
     fn spread<L: Lane>(shape: &Self::Shape<L>, r: &Self::Gradient<L>) -> Self::Nodal<L>;
-    /// Points, weights and shape functions that integrate the mass: (weight, Nₐ, ∂Nₐ/∂ξ).
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)>;
+    /// Points that integrate the mass.
+    fn mass_points() -> Vec<MassPoint>;
     /// Energy and force against hourglass modes of stiffness `k` [Pa].
     #[inline(always)]
     fn hourglass<L: Lane>(

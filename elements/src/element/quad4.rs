@@ -1,6 +1,6 @@
 //! quad4: the bilinear quadrilateral in the x–y plane, 2×2 points. The third direction is the thickness.
 
-use super::{Element, Nodes};
+use super::{Element, MassPoint, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::Matrix;
@@ -104,7 +104,7 @@ impl Element for Quad4 {
         }
         f
     }
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+    fn mass_points() -> Vec<MassPoint> {
         (0..4)
             .map(|q| {
                 let xi = point(q);

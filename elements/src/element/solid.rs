@@ -8,7 +8,8 @@ use super::deformed_step::StepPass;
 use super::patch::{Patches, Record, Scratch};
 use super::stable_step::{self, AtRest, Steps};
 use super::{
-    Between, BetweenPass, Block, Element, Pass, PointState, PointStress, Positions, between, tangent,
+    Between, BetweenPass, Block, Element, MassPoint, Pass, PointState, PointStress, Positions, between,
+    tangent,
 };
 use crate::material::{Material, von_mises};
 use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch, dispatch_rarely};
@@ -17,7 +18,7 @@ use crate::math::tensor::{
     small_strain,
 };
 use crate::math::{Mat3, Vec3};
-use crate::mesh::CellKind;
+use crate::mesh::{CellKind, MOST_NODES};
 use std::marker::PhantomData;
 
 /// Most numbers a law may keep at the points of one element.
@@ -282,7 +283,7 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
                 }
             }
             // Scattered and added up element by element: the same order for every width.
-            let mut force = [[[0.0; MAX_WIDTH]; 3]; 8];
+            let mut force = [[[0.0; MAX_WIDTH]; 3]; MOST_NODES];
             for (to, from) in force.iter_mut().zip(answer.force.as_ref()) {
                 for i in 0..3 {
                     from[i].store(&mut to[i]);
@@ -334,7 +335,8 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
 
     fn mass_shares(&self, potential: usize, reference: &[Vec3], visit: &mut dyn FnMut(u32, f64)) {
         let nodes = self.nodes(potential);
-        for (&n, m) in nodes.iter().zip(lumped_mass::<E>(nodes, reference, self.law.density())) {
+        let points = E::mass_points();
+        for (&n, m) in nodes.iter().zip(lumped_mass::<E>(&points, nodes, reference, self.law.density())) {
             visit(n, m * self.section);
         }
     }
@@ -427,9 +429,10 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     }
 
     fn add_lumped_mass(&self, reference: &[Vec3], out: &mut [f64]) {
+        let points = E::mass_points();
         for e in 0..self.len() {
             let nodes = self.nodes(e);
-            for (&n, m) in nodes.iter().zip(lumped_mass::<E>(nodes, reference, self.law.density())) {
+            for (&n, m) in nodes.iter().zip(lumped_mass::<E>(&points, nodes, reference, self.law.density())) {
                 out[n as usize] += m * self.section;
             }
         }
@@ -438,7 +441,7 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     fn consistent_mass(&self, element: usize, reference: &[Vec3], out: &mut [f64]) {
         let nodes = E::KIND.nodes();
         out.fill(0.0);
-        for (volume, n) in mass_points::<E>(self.nodes(element), reference) {
+        for (volume, n) in volumes::<E>(&E::mass_points(), self.nodes(element), reference) {
             for a in 0..nodes {
                 for b in 0..nodes {
                     out[a * nodes + b] += self.law.density() * self.section * volume * n[a] * n[b];
@@ -448,8 +451,9 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
     }
 
     fn volume(&self, element: usize, reference: &[Vec3]) -> f64 {
-        let points = mass_points::<E>(self.nodes(element), reference);
-        self.section * points.map(|(volume, _)| volume).sum::<f64>()
+        let points = E::mass_points();
+        let volumes = volumes::<E>(&points, self.nodes(element), reference);
+        self.section * volumes.map(|(volume, _)| volume).sum::<f64>()
     }
 
     fn stable_steps(&self) -> &[f64] {
@@ -505,26 +509,42 @@ fn to_mat3(a: &Matrix<f64>) -> Mat3 {
 }
 
 /// Volume (without the section) and shape functions at the points that integrate mass.
-fn mass_points<E: Element>(nodes: &[u32], reference: &[Vec3]) -> impl Iterator<Item = (f64, Vec<f64>)> {
-    E::mass_points().into_iter().map(move |(weight, n, derivatives)| {
+fn volumes<'a, E: Element>(
+    points: &'a [MassPoint],
+    nodes: &'a [u32],
+    reference: &'a [Vec3],
+) -> impl Iterator<Item = (f64, &'a [f64])> {
+    points.iter().map(move |(weight, n, derivatives)| {
         let mut j = Mat3::zeros();
-        for (&node, d) in nodes.iter().zip(&derivatives) {
+        for (&node, d) in nodes.iter().zip(derivatives) {
             j += reference[node as usize] * d.transpose();
         }
         for i in E::KIND.dimension()..3 {
             j[(i, i)] = 1.0;
         }
-        (weight * j.determinant(), n)
+        (weight * j.determinant(), &n[..])
     })
 }
 
-/// Row sums of the consistent mass of one element, without the section.
-pub(super) fn lumped_mass<E: Element>(nodes: &[u32], reference: &[Vec3], density: f64) -> [f64; 8] {
-    let mut mass = [0.0; 8];
-    for (volume, n) in mass_points::<E>(nodes, reference) {
+/// Mass of the nodes of one element, without the section: row sums of the consistent mass, or its diagonal scaled to the whole.
+/// `points` are [`Element::mass_points`].
+pub(super) fn lumped_mass<E: Element>(
+    points: &[MassPoint],
+    nodes: &[u32],
+    reference: &[Vec3],
+    density: f64,
+) -> [f64; MOST_NODES] {
+    let mut mass = [0.0; MOST_NODES];
+    let mut whole = 0.0;
+    for (volume, n) in volumes::<E>(points, nodes, reference) {
+        whole += density * volume;
         for (m, n) in mass.iter_mut().zip(n) {
-            *m += density * volume * n;
+            *m += density * volume * if E::SCALED_DIAGONAL { n * n } else { *n };
         }
+    }
+    if E::SCALED_DIAGONAL {
+        let factor = whole / mass.iter().sum::<f64>();
+        mass.iter_mut().for_each(|m| *m *= factor);
     }
     mass
 }

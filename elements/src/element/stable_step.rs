@@ -19,6 +19,7 @@ use super::tangent::{self, SIZE};
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes, dispatch_rarely};
 use crate::math::tensor::{AT, Sym};
+use crate::mesh::MOST_NODES;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
@@ -92,6 +93,7 @@ impl<E: Element> OnLanes for Batch<'_, E> {
         let width = L::WIDTH;
         let nodes = E::KIND.nodes();
         let zero = L::splat(token, 0.0);
+        let mass_points = E::mass_points();
         let mut moduli = [[zero; 9]; 9];
         for (ij, row) in moduli.iter_mut().enumerate() {
             for (kl, x) in row.iter_mut().enumerate() {
@@ -100,12 +102,12 @@ impl<E: Element> OnLanes for Batch<'_, E> {
         }
         for begin in (0..self.whole.len()).step_by(width) {
             let count = width.min(self.whole.len() - begin);
-            let mut x = [[[0.0; MAX_WIDTH]; 3]; 8];
-            let mut root = [[0.0; MAX_WIDTH]; 8];
+            let mut x = [[[0.0; MAX_WIDTH]; 3]; MOST_NODES];
+            let mut root = [[0.0; MAX_WIDTH]; MOST_NODES];
             for l in 0..width {
                 let element = self.first + begin + l.min(count - 1);
                 let ids = &self.rest.connectivity[element * nodes..(element + 1) * nodes];
-                let mass = lumped_mass::<E>(ids, self.reference, self.rest.density);
+                let mass = lumped_mass::<E>(&mass_points, ids, self.reference, self.rest.density);
                 for (a, &n) in ids.iter().enumerate() {
                     for i in 0..3 {
                         x[a][i][l] = self.reference[n as usize][i];
@@ -188,7 +190,7 @@ fn largest_eigenvalue_bound<L: Lane>(a: &mut [[L; SIZE]; SIZE], n: usize) -> L {
             *x = *x * inverse;
         }
     }
-    // With ‖A‖ < 1 the powers shrink; 24^-16 is far from underflow.
+    // With ‖A‖ < 1 the powers shrink; 30^-16 is far from underflow.
     let mut square = *a;
     for _ in 0..SQUARINGS {
         for i in 0..n {

@@ -14,9 +14,10 @@ use crate::math::lane::Lane;
 use crate::math::tensor::{
     Matrix, cofactor, dot, green_strain, mul_transposed, plus_identity, scale, small_strain,
 };
+use crate::mesh::MOST_NODES;
 
 /// Largest number of unknowns of an element.
-pub(super) const SIZE: usize = 24;
+pub(super) const SIZE: usize = 3 * MOST_NODES;
 
 /// The tangent of one element, section aside; the first 3N rows and columns are in use.
 pub(super) fn of_element<E: Element, M: Material>(

@@ -140,8 +140,8 @@ impl Random {
     }
 }
 
-/// Where the tests of shells are.
-const SHELLS: &str = "shells have tests of their own, tests/shell.rs";
+/// Where the tests of shells and of quadratic elements are.
+const SHELLS: &str = "these have tests of their own, tests/shell.rs and tests/tet10.rs";
 
 /// One cell of unit size, then shaken.
 fn one_cell(kind: CellKind, random: &mut Random, size: f64) -> Vec<Vec3> {
@@ -155,7 +155,7 @@ fn one_cell(kind: CellKind, random: &mut Random, size: f64) -> Vec<Vec3> {
             .into_iter()
             .flat_map(|z| [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| corner(x, y, z)))
             .collect(),
-        CellKind::Shell3 => unreachable!("{SHELLS}"),
+        CellKind::Shell3 | CellKind::Tet10 => unreachable!("{SHELLS}"),
     };
     random.shake(&mut nodes, kind, size);
     nodes
@@ -175,7 +175,7 @@ fn regular(kind: CellKind, size: [f64; 3], n: [u32; 3]) -> Mesh {
             solid.cell = kind;
             solid.build()
         }
-        CellKind::Shell3 => unreachable!("{SHELLS}"),
+        CellKind::Shell3 | CellKind::Tet10 => unreachable!("{SHELLS}"),
     }
     .unwrap()
 }
@@ -390,7 +390,7 @@ fn mass_is_density_times_volume_and_consistent_mass_integrates_linear_fields() {
                 CellKind::Quad4 => (1.0, Mat3::new(4.0, 3.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 0.0) / 12.0),
                 CellKind::Tet4 => (1.0 / 6.0, Mat3::new(2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0) / 120.0),
                 CellKind::Hex8 => (1.0, Mat3::new(4.0, 3.0, 3.0, 3.0, 4.0, 3.0, 3.0, 3.0, 4.0) / 12.0),
-                CellKind::Shell3 => unreachable!("{SHELLS}"),
+                CellKind::Shell3 | CellKind::Tet10 => unreachable!("{SHELLS}"),
             };
             let scale = DENSITY * section * a.determinant();
             let squares = a * squares * a.transpose() * scale;
@@ -427,7 +427,7 @@ fn mass_is_density_times_volume_and_consistent_mass_integrates_linear_fields() {
 /// Length, area or volume of a cell from its boundary alone.
 fn measure(kind: CellKind, x: &[Vec3]) -> f64 {
     match kind {
-        CellKind::Shell3 => unreachable!("{SHELLS}"),
+        CellKind::Shell3 | CellKind::Tet10 => unreachable!("{SHELLS}"),
         CellKind::Bar2 => x[1].x - x[0].x,
         CellKind::Tri3 | CellKind::Quad4 => {
             let side = |s: &&[u8]| {

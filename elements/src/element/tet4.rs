@@ -1,6 +1,6 @@
 //! tet4: the linear tetrahedron, one point.
 
-use super::{Element, Nodes};
+use super::{Element, MassPoint, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, transpose};
@@ -61,7 +61,7 @@ impl Element for Tet4 {
         [a, b, c, d]
     }
     // Exact for the products NₐN_b: four points at barycentric (a, b, b, b).
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+    fn mass_points() -> Vec<MassPoint> {
         let (a, b) = ((5.0 + 3.0 * 5f64.sqrt()) / 20.0, (5.0 - 5f64.sqrt()) / 20.0);
         let derivatives = vec![-Vec3::new(1.0, 1.0, 1.0), Vec3::x(), Vec3::y(), Vec3::z()];
         (0..4)

@@ -1,6 +1,6 @@
 //! tri3: the linear triangle in the x–y plane, one point. The third direction is the thickness.
 
-use super::{Element, Nodes};
+use super::{Element, MassPoint, Nodes};
 use crate::math::Vec3;
 use crate::math::lane::Lane;
 use crate::math::tensor::{Matrix, transpose};
@@ -59,7 +59,7 @@ impl Element for Tri3 {
         [[-(b[0] + c[0]), -(b[1] + c[1]), -(b[2] + c[2])], b, c]
     }
     // Mid-side rule, exact for the products NₐN_b.
-    fn mass_points() -> Vec<(f64, Vec<f64>, Vec<Vec3>)> {
+    fn mass_points() -> Vec<MassPoint> {
         let derivatives = vec![Vec3::new(-1.0, -1.0, 0.0), Vec3::x(), Vec3::y()];
         (0..3)
             .map(|q| {

@@ -1,6 +1,6 @@
 //! Is this mesh fit for mechanics? Finds what is wrong and says where.
 
-use super::{CellKind, Cells, Mesh, MeshError, shape_functions, surface};
+use super::{CellKind, Cells, MOST_NODES, Mesh, MeshError, shape_functions, surface};
 use crate::math::Vec3;
 use thiserror::Error;
 
@@ -193,8 +193,8 @@ impl Mesh {
     }
 }
 
-/// The first corner whose det J is not clearly positive, with det J.
-pub(super) fn inverted_corner(kind: CellKind, x: &[Vec3; 8]) -> Option<(usize, f64)> {
+/// The first node at which det J is not clearly positive, with det J.
+pub(super) fn inverted_corner(kind: CellKind, x: &[Vec3; MOST_NODES]) -> Option<(usize, f64)> {
     (0..kind.nodes()).find_map(|a| {
         let j = shape_functions::corner_jacobian(kind, x, a);
         let det = j.determinant();

@@ -1,6 +1,6 @@
-//! Meshes from meshes: quads to triangles, hexes to tets, plane to solid. Named sides come along.
+//! Meshes from meshes: quads to triangles, hexes to tets, linear to quadratic, plane to solid. Named sides come along.
 
-use super::{CellKind, Cells, Mesh, MeshError, Side, shape::limits};
+use super::{CellKind, Cells, Mesh, MeshError, Side, shape::limits, shape_functions};
 use std::collections::BTreeMap;
 
 /// Cuts every quad of a pure quad4 mesh along its diagonal 0–2.
@@ -20,6 +20,48 @@ pub fn quads_to_triangles(shape: &'static str, mesh: &Mesh) -> Result<Mesh, Mesh
         .map(|(name, sides)| (name.clone(), sides.iter().map(cut).collect::<Vec<_>>()))
         .collect();
     Ok(with_sides(mesh, Cells { kind: CellKind::Tri3, nodes }, side_sets))
+}
+
+/// The cells that a solid shape was asked for, from its hexes.
+pub fn hexes_to(shape: &'static str, mesh: Mesh, cell: CellKind) -> Result<Mesh, MeshError> {
+    match cell {
+        CellKind::Tet4 => hexes_to_tets(shape, &mesh),
+        CellKind::Tet10 => quadratic_tets(shape, &hexes_to_tets(shape, &mesh)?),
+        _ => Ok(mesh),
+    }
+}
+
+/// Puts a node into the middle of every edge of a pure tet4 mesh; edges stay straight. Middles come after the corners, in the order
+/// of the corners of their edges. A set of nodes gets the middles of edges that have both ends in it.
+pub fn quadratic_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
+    let tets = &mesh.cells[0];
+    debug_assert!(mesh.cells.len() == 1 && tets.kind == CellKind::Tet4);
+    let ends = |tet: &[u32], [b, c]: [usize; 2]| [tet[b].min(tet[c]), tet[b].max(tet[c])];
+    let mut edges = limits::room(shape, "edges", 6 * tets.len())?;
+    for tet in tets.nodes.chunks_exact(4) {
+        edges.extend(shape_functions::EDGES.map(|edge| ends(tet, edge)));
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    limits::ids(shape, (mesh.nodes.len() + edges.len()) as f64, tets.len() as f64)?;
+    let middle = |edge: &[u32; 2]| (mesh.nodes.len() + edges.partition_point(|e| e < edge)) as u32;
+    let mut nodes = limits::room(shape, "cells", 10 * tets.len())?;
+    for tet in tets.nodes.chunks_exact(4) {
+        nodes.extend(tet);
+        nodes.extend(shape_functions::EDGES.map(|edge| middle(&ends(tet, edge))));
+    }
+    let mut out = with_sides(mesh, Cells { kind: CellKind::Tet10, nodes }, BTreeMap::new());
+    out.nodes.extend(edges.iter().map(|e| 0.5 * (mesh.nodes[e[0] as usize] + mesh.nodes[e[1] as usize])));
+    for (name, set) in &mesh.node_sets {
+        let has = |n: &u32| set.binary_search(n).is_ok();
+        let middles = edges.iter().filter(|e| e.iter().all(has)).map(middle);
+        out.name_nodes(name, set.iter().copied().chain(middles).collect());
+    }
+    for (name, sides) in &mesh.side_sets {
+        out.name_sides(name, sides.clone());
+    }
+    out.cell_sets = mesh.cell_sets.clone();
+    Ok(out)
 }
 
 /// Cuts every hex of a pure hex8 mesh into six tets, conforming whatever the order of the hexes.

@@ -1,6 +1,7 @@
 //! What can be wrong with a mesh, a shape or a mesh file, in the user's words.
 
 use super::check::Problems;
+use crate::math::Vec3;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -11,6 +12,16 @@ pub enum Place {
     Line { line: usize, column: usize },
     /// In a binary file; counts from 0.
     Byte(usize),
+}
+
+impl Place {
+    /// Line and column of byte `at`.
+    pub fn of_byte(bytes: &[u8], at: usize) -> Place {
+        let before = &bytes[..at.min(bytes.len())];
+        let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
+        let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
+        Place::Line { line, column: 1 + before.len() - start }
+    }
 }
 
 impl std::fmt::Display for Place {
@@ -60,13 +71,24 @@ pub enum MeshError {
     #[error("mesh file {} cannot be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: std::io::Error },
 
-    /// A mistake in a Gmsh file, at its place.
+    /// A mistake in a mesh file, at its place.
     #[error("{place}: {problem}")]
-    Gmsh { place: Place, problem: String },
+    Content { place: Place, problem: String },
 
-    /// A mistake in a file of triangles, at its place.
-    #[error("{place}: {problem}")]
-    Triangles { place: Place, problem: String },
+    /// A format that nobody here reads.
+    #[error("{} is {what}, which is not read; {help}", path.display())]
+    Foreign { path: PathBuf, what: &'static str, help: &'static str },
+
+    /// A set of cells that there is not.
+    #[error("the file has no cells called `{part}`; there are {}", listed(known))]
+    NoPart { part: String, known: Vec<String> },
+
+    /// A cell below the others' dimension that is no side of them.
+    #[error(
+        "a {kind} at ({:.4e}, {:.4e}, {:.4e}) is no side of any {with}: a body is solid or a surface; give each a file of its own",
+        at.x, at.y, at.z
+    )]
+    Alone { kind: &'static str, with: &'static str, at: Vec3 },
 
     /// Well-formed, but with cells that cannot be used.
     #[error("the file holds {}; {help}", counted(cells))]
@@ -91,6 +113,16 @@ pub enum MeshError {
     /// Any of these, with the file it happened in.
     #[error("{}, {error}", path.display())]
     InFile { path: PathBuf, error: Box<MeshError> },
+}
+
+/// The first of many names.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut text = names.iter().take(MOST).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        text += &format!(" and {} more", names.len() - MOST);
+    }
+    if names.is_empty() { "none".into() } else { text }
 }
 
 fn counted(cells: &[(&'static str, usize)]) -> String {

@@ -1,12 +1,12 @@
 //! Lengths, areas and volumes of cells.
 
-use super::{Cells, Mesh, shape_functions};
+use super::{Cells, MOST_NODES, Mesh, shape_functions};
 use crate::math::Vec3;
 
 impl Mesh {
-    /// Positions of the corners of cell `i` of `cells`; the first `cells.kind.nodes()` are in use.
-    pub fn corners(&self, cells: &Cells, i: usize) -> [Vec3; 8] {
-        let mut x = [Vec3::zeros(); 8];
+    /// Positions of the nodes of cell `i` of `cells`; the first `cells.kind.nodes()` are in use.
+    pub fn corners(&self, cells: &Cells, i: usize) -> [Vec3; MOST_NODES] {
+        let mut x = [Vec3::zeros(); MOST_NODES];
         for (x, &node) in x.iter_mut().zip(cells.cell(i)) {
             *x = self.nodes[node as usize];
         }

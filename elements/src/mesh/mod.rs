@@ -12,12 +12,16 @@
 //! | tri3  | (0,0) (1,0) (0,1) |
 //! | quad4 | (−1,−1) (1,−1) (1,1) (−1,1) |
 //! | tet4  | (0,0,0) (1,0,0) (0,1,0) (0,0,1) |
+//! | tet10 | those of tet4, then the middles of the edges 01 12 20 03 13 23 |
 //! | hex8  | (−1,−1,−1) (1,−1,−1) (1,1,−1) (−1,1,−1), then the same with ζ = 1 |
 //! | shell3| (0,0) (1,0) (0,1), a triangle in space whose one side is itself |
 
+pub mod abaqus;
 pub mod check;
 pub mod convex;
+pub mod describe;
 pub mod error;
+pub mod file;
 pub mod gmsh;
 pub mod place;
 pub mod shape;
@@ -26,15 +30,23 @@ pub mod shatter;
 pub mod subdivision;
 pub mod surface;
 pub mod triangles;
+pub mod vtk;
 
 mod convert;
 mod cut;
+mod draft;
 mod measure;
+mod part;
+mod source;
+mod weld;
 
 pub use error::MeshError;
 
 use crate::math::Vec3;
 use std::collections::BTreeMap;
+
+/// Most nodes of a cell.
+pub const MOST_NODES: usize = 10;
 
 /// What a cell is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +55,8 @@ pub enum CellKind {
     Tri3,
     Quad4,
     Tet4,
+    /// Quadratic: corners and middles of edges, which may be curved.
+    Tet10,
     Hex8,
     /// A thin shell: it lives in space, and its side is the triangle itself.
     Shell3,
@@ -56,6 +70,7 @@ impl CellKind {
             CellKind::Tri3 | CellKind::Shell3 => 3,
             CellKind::Quad4 | CellKind::Tet4 => 4,
             CellKind::Hex8 => 8,
+            CellKind::Tet10 => 10,
         }
     }
 
@@ -64,13 +79,13 @@ impl CellKind {
         match self {
             CellKind::Bar2 => 1,
             CellKind::Tri3 | CellKind::Quad4 => 2,
-            CellKind::Tet4 | CellKind::Hex8 | CellKind::Shell3 => 3,
+            CellKind::Tet4 | CellKind::Tet10 | CellKind::Hex8 | CellKind::Shell3 => 3,
         }
     }
 
     /// Sides of the cell, each the list of its local nodes, oriented so that the normal points out
     /// of a cell of positive volume (3D: right-hand rule; 2D: the normal is the tangent turned by −90°;
-    /// 1D: a single node).
+    /// 1D: a single node). Middles of edges stand between the corners they belong to.
     pub const fn sides(self) -> &'static [&'static [u8]] {
         match self {
             CellKind::Bar2 => &[&[0], &[1]],
@@ -78,9 +93,20 @@ impl CellKind {
             CellKind::Shell3 => &[&[0, 1, 2]],
             CellKind::Quad4 => &[&[0, 1], &[1, 2], &[2, 3], &[3, 0]],
             CellKind::Tet4 => &[&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[2, 0, 3]],
+            CellKind::Tet10 => {
+                &[&[0, 6, 2, 5, 1, 4], &[0, 4, 1, 8, 3, 7], &[1, 5, 2, 9, 3, 8], &[2, 6, 0, 7, 3, 9]]
+            }
             CellKind::Hex8 => {
                 &[&[0, 3, 2, 1], &[4, 5, 6, 7], &[0, 1, 5, 4], &[1, 2, 6, 5], &[2, 3, 7, 6], &[3, 0, 4, 7]]
             }
+        }
+    }
+
+    /// The same without middles of edges: what tells a side from others.
+    pub const fn side_corners(self) -> &'static [&'static [u8]] {
+        match self {
+            CellKind::Tet10 => CellKind::Tet4.sides(),
+            _ => self.sides(),
         }
     }
 
@@ -91,6 +117,7 @@ impl CellKind {
             CellKind::Tri3 => "tri3",
             CellKind::Quad4 => "quad4",
             CellKind::Tet4 => "tet4",
+            CellKind::Tet10 => "tet10",
             CellKind::Hex8 => "hex8",
             CellKind::Shell3 => "shell3",
         }
@@ -155,6 +182,13 @@ impl Mesh {
         let cells = &self.cells[side.cells as usize];
         let cell = cells.cell(side.cell as usize);
         cells.kind.sides()[side.side as usize].iter().map(|&k| cell[k as usize])
+    }
+
+    /// The same without middles of edges.
+    pub fn side_corners(&self, side: Side) -> impl Iterator<Item = u32> + '_ {
+        let cells = &self.cells[side.cells as usize];
+        let cell = cells.cell(side.cell as usize);
+        cells.kind.side_corners()[side.side as usize].iter().map(|&k| cell[k as usize])
     }
 
     /// Names a set of sides, and with it the set of their nodes.

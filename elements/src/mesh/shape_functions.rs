@@ -5,13 +5,13 @@
 //! ```
 //!
 //! Reference coordinates follow the table in [`super`]: bars, quads and hexes live on [−1, 1]ᵈ,
-//! triangles and tets on the unit simplex. Coordinates a cell does not have are ignored and come back
+//! triangles and tets on the unit simplex, there with N_c = λ_c (2λ_c − 1) and N_cb = 4λ_c λ_b where they are quadratic. Coordinates a cell does not have are ignored and come back
 //! as zero. A plane cell is seen in x–y alone and a bar along x alone, as everywhere: J is completed by the
 //! unit vectors of the missing directions, so that det J is the length, area or volume ratio.
 //!
 //! One cell at a time, for geometry and contact; element kernels have their own batched forms.
 
-use super::CellKind;
+use super::{CellKind, MOST_NODES};
 use crate::math::{Mat3, Vec3};
 
 /// Corner signs of the hex; the first four, without ζ, are those of the quad.
@@ -26,7 +26,10 @@ const CORNERS: [[f64; 3]; 8] = [
     [-1.0, 1.0, 1.0],
 ];
 
-/// Reference coordinates of corner `a`.
+/// Corners of the edges in whose middles a tet10 has nodes.
+pub(super) const EDGES: [[usize; 2]; 6] = [[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]];
+
+/// Reference coordinates of node `a`.
 pub fn corner(kind: CellKind, a: usize) -> Vec3 {
     match kind {
         CellKind::Bar2 => Vec3::new(CORNERS[a][0], 0.0, 0.0),
@@ -39,19 +42,38 @@ pub fn corner(kind: CellKind, a: usize) -> Vec3 {
             }
             xi
         }
+        CellKind::Tet10 if a < 4 => corner(CellKind::Tet4, a),
+        CellKind::Tet10 => {
+            let [b, c] = EDGES[a - 4];
+            0.5 * (corner(CellKind::Tet4, b) + corner(CellKind::Tet4, c))
+        }
     }
 }
 
+/// λ₀ … λ₃.
+fn barycentric(xi: Vec3) -> [f64; 4] {
+    [1.0 - xi.x - xi.y - xi.z, xi.x, xi.y, xi.z]
+}
+
 /// Shape functions `N_a` at `xi`; the first `kind.nodes()` are in use, the others are zero.
-pub fn values(kind: CellKind, xi: Vec3) -> [f64; 8] {
-    let mut n = [0.0; 8];
+pub fn values(kind: CellKind, xi: Vec3) -> [f64; MOST_NODES] {
+    let mut n = [0.0; MOST_NODES];
     match kind {
         CellKind::Bar2 => {
             n[0] = 0.5 * (1.0 - xi.x);
             n[1] = 0.5 * (1.0 + xi.x);
         }
         CellKind::Tri3 | CellKind::Shell3 => n[..3].copy_from_slice(&[1.0 - xi.x - xi.y, xi.x, xi.y]),
-        CellKind::Tet4 => n[..4].copy_from_slice(&[1.0 - xi.x - xi.y - xi.z, xi.x, xi.y, xi.z]),
+        CellKind::Tet4 => n[..4].copy_from_slice(&barycentric(xi)),
+        CellKind::Tet10 => {
+            let l = barycentric(xi);
+            for (n, l) in n.iter_mut().zip(l) {
+                *n = l * (2.0 * l - 1.0);
+            }
+            for (n, [b, c]) in n[4..].iter_mut().zip(EDGES) {
+                *n = 4.0 * l[b] * l[c];
+            }
+        }
         CellKind::Quad4 => {
             for (n, c) in n.iter_mut().zip(&CORNERS[..4]) {
                 *n = 0.25 * (1.0 + c[0] * xi.x) * (1.0 + c[1] * xi.y);
@@ -67,8 +89,8 @@ pub fn values(kind: CellKind, xi: Vec3) -> [f64; 8] {
 }
 
 /// Gradients `∂N_a/∂ξ` at `xi`, unused entries zero.
-pub fn gradients(kind: CellKind, xi: Vec3) -> [Vec3; 8] {
-    let mut g = [Vec3::zeros(); 8];
+pub fn gradients(kind: CellKind, xi: Vec3) -> [Vec3; MOST_NODES] {
+    let mut g = [Vec3::zeros(); MOST_NODES];
     match kind {
         CellKind::Bar2 => {
             g[0].x = -0.5;
@@ -78,6 +100,15 @@ pub fn gradients(kind: CellKind, xi: Vec3) -> [Vec3; 8] {
             for i in 0..kind.nodes() - 1 {
                 g[0][i] = -1.0;
                 g[i + 1][i] = 1.0;
+            }
+        }
+        CellKind::Tet10 => {
+            let (l, slope) = (barycentric(xi), gradients(CellKind::Tet4, xi));
+            for k in 0..4 {
+                g[k] = (4.0 * l[k] - 1.0) * slope[k];
+            }
+            for (g, [b, c]) in g[4..].iter_mut().zip(EDGES) {
+                *g = 4.0 * (l[b] * slope[c] + l[c] * slope[b]);
             }
         }
         CellKind::Quad4 => {
@@ -121,10 +152,13 @@ fn unit_normal(x: &[Vec3]) -> Vec3 {
     normal / normal.norm().max(f64::MIN_POSITIVE)
 }
 
-/// J at corner `a`, from the edges that meet there: what [`jacobian`] gives at [`corner`], much cheaper.
+/// J at node `a`, from the edges that meet there: what [`jacobian`] gives at [`corner`], much cheaper.
 pub fn corner_jacobian(kind: CellKind, x: &[Vec3], a: usize) -> Mat3 {
     if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3) {
         return jacobian(kind, x, Vec3::zeros());
+    }
+    if kind == CellKind::Tet10 {
+        return jacobian(kind, x, corner(kind, a));
     }
     let mut j = Mat3::identity();
     for axis in 0..kind.dimension() {
@@ -142,13 +176,18 @@ pub fn corner_jacobian(kind: CellKind, x: &[Vec3], a: usize) -> Mat3 {
 /// Length [m], area [m²] or volume [m³] of the cell with corners `x`, negative when it is turned inside out.
 ///
 /// Exact for every kind: det J of the trilinear hex is at most cubic per direction, which the 2×2×2 Gauss
-/// points integrate without error.
+/// points integrate without error; that of the quadratic tet is a cubic, for which a rule of degree three is taken (Keast 1986).
 pub fn measure(kind: CellKind, x: &[Vec3]) -> f64 {
     let det = |xi| jacobian(kind, x, xi).determinant();
     match kind {
         CellKind::Bar2 => 2.0 * det(Vec3::zeros()),
         CellKind::Tri3 | CellKind::Shell3 => det(Vec3::zeros()) / 2.0,
         CellKind::Tet4 => det(Vec3::zeros()) / 6.0,
+        CellKind::Tet10 => {
+            let at = |a: usize| Vec3::from_fn(|i, _| if a == i { 0.5 } else { 1.0 / 6.0 });
+            let around: f64 = (0..4).map(|a| det(at(a))).sum();
+            0.075 * around - 2.0 / 15.0 * det(Vec3::repeat(0.25))
+        }
         CellKind::Quad4 => 4.0 * det(Vec3::zeros()),
         CellKind::Hex8 => CORNERS.iter().map(|&c| det(Vec3::from(c) / f64::sqrt(3.0))).sum(),
     }
@@ -163,12 +202,22 @@ const LAST_STEP: f64 = 1e-9;
 ///
 /// ```text
 /// simplex, bar    ξ = J⁻¹ (p − x(0))
-/// quad4, hex8     ξ ← ξ + s J⁻¹ (p − x(ξ)), from the centre; s is halved until |p − x(ξ)| falls
+/// other cells     ξ ← ξ + s J⁻¹ (p − x(ξ)), from the centre; s is halved until |p − x(ξ)| falls
 /// ```
 ///
 /// Unique for a point inside a cell with positive det J. None when J is singular or Newton does not arrive:
 /// far outside a distorted cell the map may fold over.
 pub fn inverse(kind: CellKind, x: &[Vec3], p: Vec3) -> Option<Vec3> {
+    if kind == CellKind::Tet10 {
+        return newton(
+            Vec3::repeat(0.25),
+            |xi| p - position(kind, x, xi),
+            |xi| {
+                let j = jacobian(kind, x, xi);
+                [0, 1, 2].map(|k| j.column(k).into())
+            },
+        );
+    }
     let map = Polynomial::of(kind, x);
     // The part of p − x(ξ) in the space of the cell.
     let miss = |xi| {
@@ -181,10 +230,15 @@ pub fn inverse(kind: CellKind, x: &[Vec3], p: Vec3) -> Option<Vec3> {
     if matches!(kind, CellKind::Bar2 | CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3) {
         return solve(map.columns(Vec3::zeros()), &miss(Vec3::zeros()));
     }
-    let mut xi = Vec3::zeros();
+    newton(Vec3::zeros(), miss, |xi| map.columns(xi))
+}
+
+/// The zero of `miss` from `xi` on, given the columns of J.
+#[inline]
+fn newton(mut xi: Vec3, miss: impl Fn(Vec3) -> Vec3, columns: impl Fn(Vec3) -> [Vec3; 3]) -> Option<Vec3> {
     let mut here = miss(xi);
     for _ in 0..NEWTON_STEPS {
-        let mut step = solve(map.columns(xi), &here)?;
+        let mut step = solve(columns(xi), &here)?;
         let last = step.amax() <= LAST_STEP * (1.0 + xi.amax());
         let mut there = miss(xi + step);
         while !last && there.norm_squared() >= here.norm_squared() {
@@ -280,7 +334,7 @@ pub fn contains(kind: CellKind, xi: Vec3, slack: f64) -> bool {
     match kind {
         // on the triangle, not above or below it
         CellKind::Shell3 => contains(CellKind::Tri3, xi, slack) && xi.z.abs() <= slack,
-        CellKind::Tri3 | CellKind::Tet4 => {
+        CellKind::Tri3 | CellKind::Tet4 | CellKind::Tet10 => {
             used.iter().all(|&c| c >= -slack) && used.iter().sum::<f64>() <= 1.0 + slack
         }
         _ => used.iter().all(|c| c.abs() <= 1.0 + slack),
@@ -293,15 +347,17 @@ mod tests {
     use crate::mesh::check::inverted_corner;
     use proptest::prelude::*;
 
-    const KINDS: [CellKind; 5] =
-        [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Hex8];
+    const KINDS: [CellKind; 6] =
+        [CellKind::Bar2, CellKind::Tri3, CellKind::Quad4, CellKind::Tet4, CellKind::Tet10, CellKind::Hex8];
 
     /// A cell with every corner moved by up to `0.4` of the reference cell's half edge, then stretched and shifted.
-    fn distorted(kind: CellKind, noise: &[f64], stretch: f64) -> [Vec3; 8] {
-        let mut x = [Vec3::zeros(); 8];
+    fn distorted(kind: CellKind, noise: &[f64], stretch: f64) -> [Vec3; MOST_NODES] {
+        let mut x = [Vec3::zeros(); MOST_NODES];
+        // edges may be curved, and the map must not fold over
+        let size = if kind == CellKind::Tet10 { 0.03 } else { 0.4 };
         for a in 0..kind.nodes() {
             for i in 0..kind.dimension() {
-                x[a][i] = corner(kind, a)[i] + 0.4 * noise[3 * a + i];
+                x[a][i] = corner(kind, a)[i] + size * noise[3 * a + i];
             }
             x[a] = Vec3::new(stretch * x[a].x + 0.3 * x[a].y, x[a].y / stretch, x[a].z);
             x[a] += Vec3::new(3.0, -2.0, 1.0);
@@ -315,7 +371,7 @@ mod tests {
         let mut left = 1.0;
         for i in 0..kind.dimension() {
             xi[i] = match kind {
-                CellKind::Tri3 | CellKind::Tet4 => left * t[i],
+                CellKind::Tri3 | CellKind::Tet4 | CellKind::Tet10 => left * t[i],
                 _ => 2.0 * t[i] - 1.0,
             };
             left -= xi[i];
@@ -336,7 +392,7 @@ mod tests {
             }
         }
 
-        /// Along each coordinate the functions are linear, so central differences have no truncation error.
+        /// Along each coordinate the functions are linear or quadratic, so central differences have no truncation error.
         #[test]
         fn gradients_are_the_slopes_of_the_shape_functions(t in prop::collection::vec(0.0..1.0, 3)) {
             for kind in KINDS {
@@ -353,7 +409,7 @@ mod tests {
 
         #[test]
         fn a_point_of_a_distorted_cell_finds_its_reference_coordinates_again(
-            noise in prop::collection::vec(-1.0..1.0, 24),
+            noise in prop::collection::vec(-1.0..1.0, 30),
             t in prop::collection::vec(0.0..1.0, 3),
             stretch in 0.3..3.0,
         ) {
@@ -376,7 +432,7 @@ mod tests {
 
     #[test]
     fn edges_give_the_jacobian_at_the_corners() {
-        let noise: Vec<f64> = (0..24).map(|i| f64::from(i * i % 17) / 17.0 - 0.5).collect();
+        let noise: Vec<f64> = (0..30).map(|i| f64::from(i * i % 17) / 17.0 - 0.5).collect();
         for kind in KINDS {
             let x = distorted(kind, &noise, 1.3);
             for a in 0..kind.nodes() {
@@ -403,12 +459,18 @@ mod tests {
         let tet = at(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]);
         assert!((measure(CellKind::Tet4, &tet) - 1.0).abs() < 1e-15);
         assert!((measure(CellKind::Tet4, &[tet[1], tet[0], tet[2], tet[3]]) + 1.0).abs() < 1e-15);
+        // A quadratic map x = ξ + ½ξ², y = η, z = ζ: det J = 1 + ξ, whose integral is 1/6 + 1/24.
+        let curved = std::array::from_fn::<_, MOST_NODES, _>(|a| {
+            let xi = corner(CellKind::Tet10, a);
+            Vec3::new(xi.x + 0.5 * xi.x * xi.x, xi.y, xi.z)
+        });
+        assert!((measure(CellKind::Tet10, &curved) - 5.0 / 24.0).abs() < 1e-15);
     }
 
     #[test]
     fn a_flat_cell_has_no_inverse_map() {
         for kind in KINDS {
-            assert_eq!(inverse(kind, &[Vec3::new(1.0, 1.0, 1.0); 8], Vec3::zeros()), None);
+            assert_eq!(inverse(kind, &[Vec3::new(1.0, 1.0, 1.0); MOST_NODES], Vec3::zeros()), None);
         }
     }
 

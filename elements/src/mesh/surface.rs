@@ -2,7 +2,8 @@
 //!
 //! A side of a cell that no other cell shares is a facet. Its nodes run as in [`CellKind::sides`], so the
 //! normal of a mesh with positive cells points out of the body: right-hand rule in 3D, tangent turned by −90°
-//! in 2D (plane cells are solids here, with segments as boundary). Facets stand in the order of their sides
+//! in 2D (plane cells are solids here, with segments as boundary). A quadratic side is four triangles through its corners and the
+//! middles of its edges. Facets stand in the order of their sides
 //! and edges in the order of their nodes, whatever the way they were found.
 //!
 //! Sides are matched by sorting into buckets of their smallest node: linear in the number of cells.
@@ -53,9 +54,11 @@ impl Surface {
     /// Where hexes meet tets without pyramids between, a quadrilateral covered by two triangles over the
     /// same nodes is inside the body and no facet.
     pub fn of(mesh: &Mesh) -> Surface {
-        let mut facets: Vec<Facet> = single_sides(mesh).into_iter().map(|side| facet(mesh, side)).collect();
+        let mut sides = single_sides(mesh);
+        sides.sort_unstable();
+        let mut facets = Vec::with_capacity(sides.len());
+        sides.into_iter().for_each(|side| add_facets(mesh, side, &mut facets));
         drop_covered_quads(&mut facets);
-        facets.sort_unstable_by_key(|f| f.side);
         Surface::from_facets(facets)
     }
 
@@ -68,13 +71,22 @@ impl Surface {
     }
 }
 
-fn facet(mesh: &Mesh, side: Side) -> Facet {
-    let mut facet = Facet { nodes: [NONE; 4], count: 0, side };
-    for node in mesh.side_nodes(side) {
-        facet.nodes[facet.count as usize] = node;
-        facet.count += 1;
+/// The facets of a side: itself, or four triangles through the corners and middles of a quadratic one.
+fn add_facets(mesh: &Mesh, side: Side, facets: &mut Vec<Facet>) {
+    let mut nodes = [NONE; 6];
+    let mut count = 0;
+    for (to, node) in nodes.iter_mut().zip(mesh.side_nodes(side)) {
+        *to = node;
+        count += 1;
     }
-    facet
+    let [a, ab, b, bc, c, ca] = nodes;
+    if count == 6 {
+        for [p, q, r] in [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]] {
+            facets.push(Facet { nodes: [p, q, r, NONE], count: 3, side });
+        }
+    } else {
+        facets.push(Facet { nodes: [a, ab, b, bc], count, side });
+    }
 }
 
 /// A side filed under its smallest node: the other nodes ascending, padded with [`NONE`].
@@ -100,7 +112,7 @@ fn single_sides(mesh: &Mesh) -> Vec<Side> {
 pub(super) fn for_each_overlap(mesh: &Mesh, mut visit: impl FnMut(Side, Side)) {
     let sense = |side: Side| match mesh.cells[side.cells as usize].kind {
         CellKind::Bar2 => side.side == 0,
-        _ => sense(mesh.side_nodes(side)),
+        _ => sense(mesh.side_corners(side)),
     };
     for_each_place(mesh, |sides| {
         for (i, a) in sides.iter().enumerate().skip(1) {
@@ -170,7 +182,7 @@ pub(super) fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut
         if cells.kind.dimension() != dimension {
             continue;
         }
-        let sides = cells.kind.sides();
+        let sides = cells.kind.side_corners();
         for (i, cell) in cells.nodes.chunks_exact(cells.kind.nodes()).enumerate() {
             for (s, local) in sides.iter().enumerate() {
                 let nodes = key(local.iter().map(|&k| cell[k as usize]));
@@ -178,6 +190,37 @@ pub(super) fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut
             }
         }
     }
+}
+
+/// The side of a cell that each of `count` faces is, given its corners: between two cells the one whose outward normal agrees with the face.
+pub(super) fn find_sides<'a>(
+    mesh: &Mesh,
+    count: usize,
+    corners: impl Fn(usize) -> &'a [u32],
+) -> Vec<Option<Side>> {
+    let mut faces: Vec<([u32; 4], u32)> =
+        (0..count).map(|i| (key(corners(i).iter().copied()), i as u32)).collect();
+    faces.sort_unstable();
+    let mut on_face = vec![false; mesh.nodes.len()];
+    for &node in (0..count).flat_map(&corners) {
+        on_face[node as usize] = true;
+    }
+    // The side found so far, and whether it agrees with the orientation of the face.
+    let mut found: Vec<Option<(Side, bool)>> = vec![None; count];
+    for_each_side(mesh, mesh.dimension(), |key, side| {
+        if !on_face[key[0] as usize] || (key[1] != NONE && !on_face[key[1] as usize]) {
+            return;
+        }
+        let first = faces.partition_point(|(k, _)| *k < key);
+        for &(_, i) in faces[first..].iter().take_while(|(k, _)| *k == key) {
+            let agrees = sense(mesh.side_corners(side)) == sense(corners(i as usize).iter().copied());
+            let slot = &mut found[i as usize];
+            if slot.is_none_or(|(_, before)| agrees && !before) {
+                *slot = Some((side, agrees));
+            }
+        }
+    });
+    found.into_iter().map(|f| f.map(|f| f.0)).collect()
 }
 
 /// Five compare-exchanges sort four numbers.

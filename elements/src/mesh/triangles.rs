@@ -1,9 +1,12 @@
 //! Surfaces of triangles from STL (text or binary) and OBJ files.
 //!
-//! An STL file repeats the corners of every triangle: those with the same coordinates, to the last bit, become one node. An
-//! OBJ file has nodes of its own; of it only `v` and `f` are read, faces of four corners are cut in two.
+//! An STL file repeats the corners of every triangle, and an OBJ file those where its colours end: corners within a distance that is told become one
+//! node ([`super::weld`]), and triangles that lose a corner by it are dropped, which is told too. Of an OBJ file only `v` and `f` are read, faces of
+//! four corners are cut in two.
 
 use super::error::Place;
+use super::file::Read;
+use super::weld::weld;
 use super::{CellKind, Cells, Mesh, MeshError};
 use crate::math::Vec3;
 use std::collections::HashMap;
@@ -12,9 +15,9 @@ use std::collections::HashMap;
 const HEADER: usize = 84;
 const TRIANGLE: usize = 50;
 
-/// Reads an STL file.
-pub fn stl(bytes: &[u8]) -> Result<Mesh, MeshError> {
-    let mut mesh = Welded::default();
+/// Reads an STL file; corners within `share` of its size are one.
+pub fn stl(bytes: &[u8], share: f64) -> Result<Read, MeshError> {
+    let mut mesh = Equal::default();
     match binary_count(bytes) {
         Some(count) => {
             for (k, t) in bytes[HEADER..HEADER + TRIANGLE * count].chunks_exact(TRIANGLE).enumerate() {
@@ -25,7 +28,7 @@ pub fn stl(bytes: &[u8]) -> Result<Mesh, MeshError> {
         }
         None => text_stl(bytes, &mut mesh)?,
     }
-    mesh.finish()
+    whole(mesh.nodes, mesh.cells, share)
 }
 
 /// Triangles of a binary file: its length says whether it is one, not its first word.
@@ -34,7 +37,7 @@ fn binary_count(bytes: &[u8]) -> Option<usize> {
     (count.checked_mul(TRIANGLE)?.checked_add(HEADER)? == bytes.len()).then_some(count)
 }
 
-fn text_stl(bytes: &[u8], mesh: &mut Welded) -> Result<(), MeshError> {
+fn text_stl(bytes: &[u8], mesh: &mut Equal) -> Result<(), MeshError> {
     let mut corners: Vec<[f64; 3]> = Vec::new();
     for (line, text) in lines(bytes)? {
         let mut words = text.split_whitespace();
@@ -56,8 +59,8 @@ fn text_stl(bytes: &[u8], mesh: &mut Welded) -> Result<(), MeshError> {
     Ok(())
 }
 
-/// Reads an OBJ file.
-pub fn obj(bytes: &[u8]) -> Result<Mesh, MeshError> {
+/// Reads an OBJ file; corners within `share` of its size are one.
+pub fn obj(bytes: &[u8], share: f64) -> Result<Read, MeshError> {
     let mut nodes: Vec<Vec3> = Vec::new();
     let mut cells = Vec::new();
     for (line, text) in lines(bytes)? {
@@ -82,7 +85,7 @@ pub fn obj(bytes: &[u8]) -> Result<Mesh, MeshError> {
             _ => {}
         }
     }
-    whole(nodes, cells)
+    whole(nodes, cells, share)
 }
 
 /// `7`, `7/1/3` or `-1`, counted from one, or from the last node backwards.
@@ -113,24 +116,24 @@ fn three<'a>(mut words: impl Iterator<Item = &'a str>, line: usize) -> Result<[f
 fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, MeshError> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let problem = "neither text nor a binary STL file whose length fits its count of triangles".into();
-        MeshError::Triangles { place: Place::Byte(e.valid_up_to()), problem }
+        MeshError::Content { place: Place::Byte(e.valid_up_to()), problem }
     })?;
     Ok(text.lines().enumerate().map(|(k, line)| (k + 1, line.trim())))
 }
 
 fn trouble<T>(line: usize, problem: String) -> Result<T, MeshError> {
-    Err(MeshError::Triangles { place: Place::Line { line, column: 1 }, problem })
+    Err(MeshError::Content { place: Place::Line { line, column: 1 }, problem })
 }
 
 /// Triangles whose corners become one where they are the same.
 #[derive(Default)]
-struct Welded {
+struct Equal {
     nodes: Vec<Vec3>,
     cells: Vec<u32>,
     known: HashMap<[u64; 3], u32>,
 }
 
-impl Welded {
+impl Equal {
     fn triangle(&mut self, corners: [[f64; 3]; 3], place: Place) -> Result<(), MeshError> {
         // 0 and −0 are the same place
         let ids = corners.map(|x| {
@@ -140,29 +143,42 @@ impl Welded {
             })
         });
         if !corners.iter().flatten().all(|x| x.is_finite()) {
-            return Err(MeshError::Triangles { place, problem: "a coordinate is not a number".into() });
-        }
-        if ids[0] == ids[1] || ids[1] == ids[2] || ids[2] == ids[0] {
-            let problem = "two corners of a triangle are the same point; remove it".into();
-            return Err(MeshError::Triangles { place, problem });
+            return Err(MeshError::Content { place, problem: "a coordinate is not a number".into() });
         }
         self.cells.extend(ids);
         Ok(())
     }
-
-    fn finish(self) -> Result<Mesh, MeshError> {
-        whole(self.nodes, self.cells)
-    }
 }
 
-fn whole(nodes: Vec<Vec3>, cells: Vec<u32>) -> Result<Mesh, MeshError> {
+fn whole(nodes: Vec<Vec3>, mut cells: Vec<u32>, share: f64) -> Result<Read, MeshError> {
+    let nothing = |problem: &str| MeshError::Content { place: Place::Byte(0), problem: problem.into() };
     if cells.is_empty() {
-        return Err(MeshError::Triangles {
-            place: Place::Byte(0),
-            problem: "the file holds no triangles".into(),
-        });
+        return Err(nothing("the file holds no triangles"));
     }
-    Ok(Mesh { nodes, cells: vec![Cells { kind: CellKind::Tri3, nodes: cells }], ..Mesh::default() })
+    let mut mesh = Mesh { nodes, ..Mesh::default() };
+    let size = mesh.bounds().map_or(0.0, |(low, high)| (high - low).amax());
+    let (within, before, triangles) = (share * size, mesh.nodes.len(), cells.len() / 3);
+    let welded = weld(&mesh.nodes, within);
+    mesh.nodes = welded.nodes;
+    cells.iter_mut().for_each(|n| *n = welded.of[*n as usize]);
+    let (all, _) = cells.as_chunks::<3>();
+    let kept = all.iter().filter(|[a, b, c]| a != b && b != c && c != a);
+    let cells: Vec<u32> = kept.flatten().copied().collect();
+    if cells.is_empty() {
+        return Err(nothing("all triangles have two corners in one point"));
+    }
+    let mut notes = vec![format!("corners within {within:.3e} m are one node")];
+    match before - mesh.nodes.len() {
+        0 => {}
+        n => notes.push(format!("{n} corners that were not equal to the last digit were welded")),
+    }
+    match triangles - cells.len() / 3 {
+        0 => {}
+        n => notes.push(format!("{n} triangles with two corners in one point were left out")),
+    }
+    mesh.cells = vec![Cells { kind: CellKind::Tri3, nodes: cells }];
+    mesh.drop_unused_nodes();
+    Ok(Read { mesh, notes })
 }
 
 #[cfg(test)]
@@ -200,25 +216,39 @@ mod tests {
         for f in FACES {
             other += &format!("f {}/1 {}//2 {}\n", f[0] + 1, f[1] as i64 - 4, f[2] + 1);
         }
-        let meshes = [stl(text.as_bytes()).unwrap(), stl(&binary).unwrap(), obj(other.as_bytes()).unwrap()];
+        let meshes = [stl(text.as_bytes(), 0.0), stl(&binary, 0.0), obj(other.as_bytes(), 0.0)]
+            .map(|r| r.unwrap().mesh);
         for mesh in &meshes {
             assert_eq!(mesh.nodes.len(), 4);
             assert_eq!(places(mesh), places(&meshes[2]));
         }
-        let square = obj(b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n").unwrap();
+        let square = obj(b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n", 0.0).unwrap().mesh;
         assert_eq!(square.cells[0].nodes, [0, 1, 2, 0, 2, 3]);
     }
 
     #[test]
     fn mistakes_are_told_with_their_line() {
-        let told = |r: Result<Mesh, MeshError>| r.unwrap_err().to_string();
+        let told = |r: Result<Read, MeshError>| r.map(|_| ()).unwrap_err().to_string();
+        let (stl, obj) = (|b: &[u8]| stl(b, 0.0), |b: &[u8]| obj(b, 0.0));
         assert!(told(obj(b"v 0 0 0\nv 1 0\n")).starts_with("line 2"));
         assert!(told(obj(b"v 0 0 0\nf 1 2 3\n")).contains("corner 2 of 1"));
         assert!(told(obj(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 1 2\n")).contains("5 corners"));
         let double = b"solid\nfacet\nvertex 0 0 0\nvertex 0 0 -0\nvertex 1 0 0\nendfacet\n";
-        assert!(told(stl(double)).contains("same point"));
+        assert!(told(stl(double)).contains("two corners in one point"));
         assert!(told(stl(b"solid\nfacet\nvertex 0 0 0\nendfacet\n")).starts_with("line 4"));
         assert!(told(stl(b"solid\nendsolid\n")).contains("no triangles"));
         assert!(told(stl(&[0xff; 100])).contains("neither text"));
+    }
+
+    /// Two triangles of a unit square that miss each other by 1e-7, and a sliver of that size.
+    #[test]
+    fn corners_within_the_tolerance_are_one_and_it_is_told() {
+        let file = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1e-7 0\nv 1 1 1e-7\nv 0 1 0\nv 1e-7 1 0\nf 1 2 3\nf 4 5 6\nf 5 6 7\n";
+        let apart = obj(file, 0.0).unwrap();
+        assert_eq!((apart.mesh.nodes.len(), apart.mesh.cells[0].len()), (7, 3));
+        let Read { mesh, notes } = obj(file, 1e-6).unwrap();
+        assert_eq!((mesh.nodes.len(), &mesh.cells[0].nodes[..]), (4, &[0, 1, 2, 0, 2, 3][..]));
+        let told = ["corners within 1.000e-6 m", "3 corners", "1 triangles"];
+        assert!(notes.iter().zip(told).all(|(note, words)| note.starts_with(words)), "{notes:?}");
     }
 }

@@ -35,7 +35,7 @@ const MEASURE: f64 = 0.5;
 /// Names of all cases: `hex8/64k/st-venant-kirchhoff`.
 pub fn cases() -> Vec<String> {
     let mut all = Vec::new();
-    for element in ["hex8", "tet4", "shell3"] {
+    for element in ["hex8", "tet4", "tet10", "shell3"] {
         for (size, ..) in SIZES {
             all.extend(LAWS.iter().map(|law| format!("{element}/{size}/{law}")));
         }
@@ -61,6 +61,7 @@ pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
     let kind = match element {
         "hex8" => CellKind::Hex8,
         "tet4" => CellKind::Tet4,
+        "tet10" => CellKind::Tet10,
         _ => return None,
     };
     let cells = if kind == CellKind::Hex8 { hexes } else { tets };

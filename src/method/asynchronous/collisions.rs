@@ -29,7 +29,7 @@ use crate::contact::pair::Pair;
 use crate::contact::scene::Scene;
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
-use crate::mesh::CellKind;
+use crate::mesh::{CellKind, MOST_NODES};
 use crate::method::response::{self, Terms};
 use crate::model::Model;
 use crate::model::record::{Record, RecordError};
@@ -616,7 +616,7 @@ pub fn holds(fat: &Aabb, grown: &Aabb) -> bool {
 }
 
 /// A node in an element, points counted from zero, the node first.
-fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64) -> Pair {
+fn pair_in_element(kind: CellKind, weights: &[f64; MOST_NODES], normal: Vec3, depth: f64) -> Pair {
     let w = weights;
     match kind {
         CellKind::Bar2 => Pair::node_element(0, 0, [1, 2], [w[0], w[1]], normal, depth),
@@ -626,7 +626,11 @@ fn pair_in_element(kind: CellKind, weights: &[f64; 8], normal: Vec3, depth: f64)
         CellKind::Quad4 | CellKind::Tet4 => {
             Pair::node_element(0, 0, [1, 2, 3, 4], [w[0], w[1], w[2], w[3]], normal, depth)
         }
-        CellKind::Hex8 => Pair::node_element(0, 0, [1, 2, 3, 4, 5, 6, 7, 8], *w, normal, depth),
+        // a tet10 is touched as tets of linear shape
+        CellKind::Hex8 | CellKind::Tet10 => {
+            let w = [w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]];
+            Pair::node_element(0, 0, [1, 2, 3, 4, 5, 6, 7, 8], w, normal, depth)
+        }
     }
 }
 

@@ -19,9 +19,8 @@ use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::math::Vec3;
 use crate::math::lists::Lists;
-use crate::mesh::CellKind;
-use crate::mesh::shape_functions;
-use crate::mesh::surface::Surface;
+use crate::mesh::surface::{Facet, Surface};
+use crate::mesh::{CellKind, MOST_NODES, shape_functions};
 use crate::model::Model;
 
 /// A face counts if its normal is against that of the node by more than this.
@@ -38,7 +37,19 @@ const DEEPEST: f64 = 0.5;
 /// Faces as near as this to the nearest one are equally near.
 const TIE: f64 = 0.01;
 
-/// One element that can be touched.
+/// A quadratic tet as eight linear ones: four at its corners, four around the diagonal between the edges 01 and 23.
+const TETS_OF_TET10: [[u8; 4]; 8] = [
+    [0, 4, 6, 7],
+    [4, 1, 5, 8],
+    [6, 5, 2, 9],
+    [7, 8, 9, 3],
+    [4, 9, 5, 6],
+    [4, 9, 6, 7],
+    [4, 9, 7, 8],
+    [4, 9, 8, 5],
+];
+
+/// One element that can be touched, or a linear piece of a quadratic one.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     pub nodes: [u32; 8],
@@ -75,7 +86,7 @@ impl Target {
 #[derive(Clone, Copy, Debug)]
 pub struct Inside {
     /// Shape functions of the element at the node.
-    pub weights: [f64; 8],
+    pub weights: [f64; MOST_NODES],
     /// Faces it may have come through, the nearest first: side, depth [m], outward normal. More than one only if they are
     /// equally near, none if it is too deep to tell.
     pub faces: [(u8, f64, Vec3); 3],
@@ -114,27 +125,9 @@ impl Targets {
             {
                 let side = facets[0].side;
                 let cells = &body.mesh.cells[side.cells as usize];
-                let cell = cells.cell(side.cell as usize);
-                let mut nodes = [first + cell[0]; 8];
-                nodes.iter_mut().zip(cell).for_each(|(to, k)| *to = first + k);
-                let at = |k: usize| model.reference[nodes[k] as usize];
-                let x: Vec<Vec3> = (0..cell.len()).map(at).collect();
-                let thickness = |side: usize| {
-                    let (on, behind, n) = face_point(cells.kind, &x, middle(cells.kind), side);
-                    n.dot(&(on - behind)).abs()
-                };
-                list.push(Target {
-                    nodes,
-                    thickness: facets
-                        .iter()
-                        .map(|f| thickness(f.side.side as usize))
-                        .fold(f64::MAX, f64::min),
-                    kind: cells.kind,
-                    body: b as u32,
-                    sides: facets.iter().fold(0, |bits, f| bits | 1 << f.side.side),
-                    still: small,
-                    size: (1..cell.len()).map(|k| (at(k) - at(0)).norm()).fold(0.0, f64::max),
-                });
+                for (kind, cell, sides) in linear_pieces(cells.kind, cells.cell(side.cell as usize), facets) {
+                    list.push(target(model, b, first, kind, &cell, sides, small));
+                }
             }
             first_of.push(list.len());
             if scene.bodies[b].attributes.self_contact {
@@ -289,6 +282,53 @@ impl Targets {
     }
 }
 
+/// A cell of linear shape, with nodes and sides (one bit each) counted in its body.
+fn target(
+    model: &Model,
+    body: usize,
+    first: u32,
+    kind: CellKind,
+    cell: &[u32],
+    sides: u8,
+    still: bool,
+) -> Target {
+    let mut nodes = [first + cell[0]; 8];
+    nodes.iter_mut().zip(cell).for_each(|(to, k)| *to = first + k);
+    let at = |k: usize| model.reference[nodes[k] as usize];
+    let x: Vec<Vec3> = (0..cell.len()).map(at).collect();
+    let thickness = |side: usize| {
+        let (on, behind, n) = face_point(kind, &x, middle(kind), side);
+        n.dot(&(on - behind)).abs()
+    };
+    let on_boundary = (0..kind.sides().len()).filter(|s| sides >> s & 1 == 1);
+    Target {
+        nodes,
+        thickness: on_boundary.map(thickness).fold(f64::MAX, f64::min),
+        kind,
+        body: body as u32,
+        sides,
+        still,
+        size: (1..cell.len()).map(|k| (at(k) - at(0)).norm()).fold(0.0, f64::max),
+    }
+}
+
+/// A cell at the boundary as cells of linear shape, each with its sides there: itself, or those of the eight small tets of a tet10
+/// that have one of the triangles of its sides.
+fn linear_pieces(kind: CellKind, cell: &[u32], facets: &[Facet]) -> Vec<(CellKind, Vec<u32>, u8)> {
+    if kind != CellKind::Tet10 {
+        return vec![(kind, cell.to_vec(), facets.iter().fold(0, |bits, f| bits | 1 << f.side.side))];
+    }
+    let small = |piece: &[u8; 4]| {
+        let nodes = piece.map(|k| cell[k as usize]);
+        let is_facet = |side: &&[u8]| {
+            facets.iter().any(|f| side.iter().all(|&k| f.nodes().contains(&nodes[k as usize])))
+        };
+        let sides = CellKind::Tet4.sides().iter().enumerate().filter(|(_, side)| is_facet(side));
+        (CellKind::Tet4, nodes.to_vec(), sides.fold(0, |bits, (s, _)| bits | 1 << s))
+    };
+    TETS_OF_TET10.iter().map(small).filter(|piece| piece.2 != 0).collect()
+}
+
 /// Pairs (node, target) of a body that may touch itself: targets that share a node with an element of the node.
 fn ring_of(model: &Model, body: usize, list: &[Target], from: usize, pairs: &mut Vec<(u32, u32)>) {
     let body = &model.bodies[body];
@@ -345,7 +385,7 @@ fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3,
 fn middle(kind: CellKind) -> Vec3 {
     match kind {
         CellKind::Tri3 | CellKind::Shell3 => Vec3::new(1.0 / 3.0, 1.0 / 3.0, 0.0),
-        CellKind::Tet4 => Vec3::repeat(0.25),
+        CellKind::Tet4 | CellKind::Tet10 => Vec3::repeat(0.25),
         CellKind::Bar2 | CellKind::Quad4 | CellKind::Hex8 => Vec3::zeros(),
     }
 }
@@ -409,7 +449,7 @@ mod tests {
                 CellKind::Bar2 => Vec3::new(0.2, 0.0, 0.0),
                 CellKind::Quad4 => Vec3::new(0.2, 0.3, 0.0),
                 CellKind::Hex8 => Vec3::new(0.2, 0.3, 0.1),
-                CellKind::Shell3 => unreachable!("no inside"),
+                CellKind::Shell3 | CellKind::Tet10 => unreachable!("no inside, or in linear pieces"),
             };
             let y = shape_functions::position(kind, &x, xi);
             for (s, corners) in kind.sides().iter().enumerate() {

@@ -1,8 +1,8 @@
 //! From what the file says to a mesh: cells, sides and sets.
 
 use super::raw::{self, Elements, File, element_type};
-use super::source::Source;
-use crate::mesh::surface::{self, sense};
+use crate::mesh::source::Source;
+use crate::mesh::surface;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side, shape_functions};
 use std::collections::BTreeMap;
 
@@ -87,16 +87,19 @@ fn kind_of(number: u8) -> Option<CellKind> {
 }
 
 fn refuse_unsupported(file: &File) -> Result<(), MeshError> {
+    let there = || file.elements.iter().filter(|(_, elements)| !elements.tags.is_empty());
+    let highest = there().filter_map(|(&n, _)| element_type(n.into())).map(|(_, kind)| kind.dimension).max();
     let unsupported = |(&number, elements): (&u8, &Elements)| {
         let (_, kind) = element_type(number.into())?;
-        (kind.kind.is_none() && number != raw::POINT && !elements.tags.is_empty())
-            .then_some((kind.name, elements.tags.len()))
+        // sides and edges of quadratic cells only name things
+        let below = kind.second_order() && Some(kind.dimension) < highest;
+        (kind.kind.is_none() && number != raw::POINT && !below).then_some((kind.name, elements.tags.len()))
     };
-    let cells: Vec<_> = file.elements.iter().filter_map(unsupported).collect();
+    let cells: Vec<_> = there().filter_map(unsupported).collect();
     let help = if cells.iter().any(|(name, _)| name.ends_with("order)")) {
-        "only first order is read: set Mesh.ElementOrder = 1 in Gmsh and mesh again"
+        "of higher order only tet10 is read: mesh with tets alone, or set Mesh.ElementOrder = 1 in Gmsh and mesh again"
     } else {
-        "only bar2, tri3, quad4, tet4 and hex8 are read: mesh with tets alone, or with hexes alone"
+        "only bar2, tri3, quad4, tet4, tet10 and hex8 are read: mesh with tets alone, or with hexes alone"
     };
     if cells.is_empty() { Ok(()) } else { Err(MeshError::UnsupportedCells { cells, help }) }
 }
@@ -158,7 +161,11 @@ fn unique_cells(kind: CellKind, elements: &Elements, may_repeat: bool) -> (Cells
         cell_of[e as usize] = cell as u32;
     }
     let cell_of = original.iter().map(|&e| cell_of[e as usize]).collect();
-    let cells = Cells { kind, nodes: order.iter().flat_map(|&e| nodes(e)).copied().collect() };
+    let mut cells = Cells { kind, nodes: order.iter().flat_map(|&e| nodes(e)).copied().collect() };
+    if kind == CellKind::Tet10 {
+        // the last two middles change places
+        cells.nodes.chunks_exact_mut(10).for_each(|tet| tet.swap(8, 9));
+    }
     (cells, cell_of, order.iter().map(|&e| elements.regions[e as usize]).collect())
 }
 
@@ -200,38 +207,14 @@ fn match_sides<'a>(
     groups: &mut BTreeMap<&'a str, Group>,
 ) -> Result<(), MeshError> {
     let Some((_, kind)) = element_type(number.into()) else { return Ok(()) };
-    let nodes = |e: u32| &elements.nodes[e as usize * kind.nodes..][..kind.nodes];
-    let mut faces: Vec<([u32; 4], u32)> = (0..elements.tags.len() as u32)
-        .filter(|&e| !names[elements.regions[e as usize] as usize].is_empty())
-        .map(|e| (surface::key(nodes(e).iter().copied()), e))
-        .collect();
-    faces.sort_unstable();
-    let mut on_face = vec![false; mesh.nodes.len()];
-    for &node in faces.iter().flat_map(|&(_, e)| nodes(e)) {
-        on_face[node as usize] = true;
-    }
-
-    // The side found so far, and whether it agrees with the element's orientation.
-    let mut found: Vec<Option<(Side, bool)>> = vec![None; faces.len()];
-    surface::for_each_side(mesh, mesh.dimension(), |key, side| {
-        if !on_face[key[0] as usize] || !on_face[key[1.min(kind.nodes - 1)] as usize] {
-            return;
-        }
-        let first = faces.partition_point(|(k, _)| *k < key);
-        for (slot, (k, e)) in found[first..].iter_mut().zip(&faces[first..]) {
-            if *k != key {
-                break;
-            }
-            let agrees = sense(mesh.side_nodes(side)) == sense(nodes(*e).iter().copied());
-            if slot.is_none_or(|(_, before)| agrees && !before) {
-                *slot = Some((side, agrees));
-            }
-        }
-    });
-    for (&(_, e), found) in faces.iter().zip(found) {
+    let corners = |e: u32| &elements.nodes[e as usize * kind.nodes..][..kind.corners()];
+    let named = |&e: &u32| !names[elements.regions[e as usize] as usize].is_empty();
+    let faces: Vec<u32> = (0..elements.tags.len() as u32).filter(named).collect();
+    let found = surface::find_sides(mesh, faces.len(), |i| corners(faces[i]));
+    for (&e, found) in faces.iter().zip(found) {
         for name in &names[elements.regions[e as usize] as usize] {
             match found {
-                Some((side, _)) => groups.entry(name).or_default().sides.push(side),
+                Some(side) => groups.entry(name).or_default().sides.push(side),
                 // A point that stands apart: its node will be dropped.
                 None if kind.dimension == 0 => {}
                 None => {

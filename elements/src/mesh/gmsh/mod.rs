@@ -15,29 +15,23 @@
 //! before memory is asked for, and errors name the line and column (text) or byte (binary). What is read is
 //! consistent; whether it is fit for mechanics is for [`Mesh::check`] to say.
 //!
-//! `source` turns bytes into numbers, `v2` and `v4` know the two layouts and fill a `raw::File`, `assemble`
+//! `v2` and `v4` know the two layouts and fill a `raw::File`, `assemble`
 //! makes the mesh.
 
 mod assemble;
 mod raw;
-mod source;
 mod v2;
 mod v4;
 
 use super::{Mesh, MeshError};
+use crate::mesh::source::{Encoding, Source, shown};
 use raw::File;
-use source::{Encoding, Source};
 use std::path::Path;
 
 /// Reads a Gmsh file.
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh, MeshError> {
     let path = path.as_ref();
-    let unreadable = |source| MeshError::Unreadable { path: path.to_owned(), source };
-    // A folder or device would fail later with a less helpful message, or never end.
-    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(unreadable(std::io::Error::other("it is not a file")));
-    }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = super::file::bytes(path)?;
     parse(&bytes).map_err(|e| MeshError::InFile { path: path.to_owned(), error: Box::new(e) })
 }
 
@@ -140,14 +134,6 @@ fn physical_names(source: &mut Source, file: &mut File) -> Result<(), MeshError>
     }
     source.encoding = encoding;
     Ok(())
-}
-
-/// A word of the file as it can be shown in a message.
-fn shown(word: &[u8]) -> String {
-    const MOST: usize = 40;
-    let text = String::from_utf8_lossy(&word[..word.len().min(MOST)]);
-    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if word.len() > MOST { format!("`{text}…`") } else { format!("`{text}`") }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a file says, whatever its format: nodes by tag, elements by type, regions with their physical groups.
 
-use super::source::Source;
 use crate::math::Vec3;
+use crate::mesh::source::Source;
 use crate::mesh::{CellKind, MeshError};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -59,6 +59,23 @@ pub struct Type {
 
 pub const POINT: u8 = 15;
 
+impl Type {
+    /// Of the second order: nodes beyond the corners stand in the middles of edges and sides.
+    pub fn second_order(&self) -> bool {
+        self.name.ends_with("(second order)") || self.kind == Some(CellKind::Tet10)
+    }
+
+    /// Nodes that are corners; they come first. Of elements that can be sides only.
+    pub fn corners(&self) -> usize {
+        match (self.second_order(), self.dimension, self.nodes) {
+            (true, 1, _) => 2,
+            (true, 2, 6) => 3,
+            (true, 2, _) => 4,
+            _ => self.nodes,
+        }
+    }
+}
+
 /// Gmsh's element types by number; none for those Gmsh does not have or hardly anyone uses.
 pub fn element_type(number: i64) -> Option<(u8, Type)> {
     let (name, dimension, nodes, kind) = match number {
@@ -72,7 +89,7 @@ pub fn element_type(number: i64) -> Option<(u8, Type)> {
         8 => ("bar3 (second order)", 1, 3, None),
         9 => ("tri6 (second order)", 2, 6, None),
         10 => ("quad9 (second order)", 2, 9, None),
-        11 => ("tet10 (second order)", 3, 10, None),
+        11 => ("tet10", 3, 10, Some(CellKind::Tet10)),
         12 => ("hex27 (second order)", 3, 27, None),
         13 => ("prism18 (second order)", 3, 18, None),
         14 => ("pyramid14 (second order)", 3, 14, None),

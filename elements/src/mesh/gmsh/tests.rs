@@ -365,7 +365,7 @@ fn counts_beyond_the_file_are_refused_where_they_stand() {
             let mut bytes = plain.clone();
             bytes[start + offset + 5] = 1;
             match parse(&bytes) {
-                Err(MeshError::Gmsh { place: Place::Byte(at), problem }) => {
+                Err(MeshError::Content { place: Place::Byte(at), problem }) => {
                     assert_eq!(at, start + offset);
                     assert!(problem.contains("the file claims 1099511627"), "{problem}");
                 }

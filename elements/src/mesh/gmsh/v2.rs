@@ -2,8 +2,8 @@
 //! second the entity; an element of several groups is written once for each.
 
 use super::raw::{File, Nodes, element_type};
-use super::source::Source;
 use crate::mesh::MeshError;
+use crate::mesh::source::Source;
 
 pub fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
     File::once(file.nodes.is_some(), "$Nodes", source, at)?;

@@ -1,8 +1,8 @@
 //! Layout of format 4.1: entities with their groups, then nodes and elements in blocks by entity.
 
 use super::raw::{File, Nodes, element_type};
-use super::source::Source;
 use crate::mesh::MeshError;
+use crate::mesh::source::Source;
 
 /// More physical groups than anyone gives one entity; sets grow with groups times elements.
 const MOST_GROUPS: usize = 1000;

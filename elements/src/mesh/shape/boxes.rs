@@ -28,7 +28,7 @@ impl Box {
 
     /// The mesh, with side sets `xmin … zmax`. Nodes are numbered with x running fastest, then y, then z.
     pub fn build(&self) -> Result<Mesh, MeshError> {
-        limits::kind("box", self.cell, [CellKind::Hex8, CellKind::Tet4])?;
+        limits::kind("box", self.cell, [CellKind::Hex8, CellKind::Tet4, CellKind::Tet10])?;
         for axis in 0..3 {
             limits::length("box", &format!("size[{axis}]"), self.size[axis])?;
             limits::cells("box", &format!("cells[{axis}]"), self.cells[axis])?;
@@ -39,6 +39,6 @@ impl Box {
         let y = self.grading[1].points("box", self.size[1], self.cells[1])?;
         let z = self.grading[2].points("box", self.size[2], self.cells[2])?;
         let mesh = convert::extrude("box", &rectangle::grid("box", &x, &y)?, &z)?;
-        if self.cell == CellKind::Tet4 { convert::hexes_to_tets("box", &mesh) } else { Ok(mesh) }
+        convert::hexes_to("box", mesh, self.cell)
     }
 }

@@ -30,5 +30,5 @@ cells!(
 );
 cells!(
     /// Cells of a solid shape.
-    SolidCell: "Cells of a solid shape.", (Hex8, "Hexahedra."), (Tet4, "Tetrahedra.")
+    SolidCell: "Cells of a solid shape.", (Hex8, "Hexahedra."), (Tet4, "Tetrahedra."), (Tet10, "Quadratic tetrahedra, with nodes in the middles of edges.")
 );

@@ -45,7 +45,7 @@ impl Cylinder {
 
     /// The mesh, with side sets `side`, `zmin` and `zmax`.
     pub fn build(&self) -> Result<Mesh, MeshError> {
-        limits::kind("cylinder", self.cell, [CellKind::Hex8, CellKind::Tet4])?;
+        limits::kind("cylinder", self.cell, [CellKind::Hex8, CellKind::Tet4, CellKind::Tet10])?;
         round::check("cylinder", self.radius, self.core_cells, self.layers, self.core)?;
         limits::length("cylinder", "height", self.height)?;
         limits::cells("cylinder", "axial_cells", self.axial_cells)?;
@@ -62,6 +62,6 @@ impl Cylinder {
             disc.name_sides("side", outer);
         }
         let mesh = convert::extrude("cylinder", &disc, &z)?;
-        if self.cell == CellKind::Tet4 { convert::hexes_to_tets("cylinder", &mesh) } else { Ok(mesh) }
+        convert::hexes_to("cylinder", mesh, self.cell)
     }
 }

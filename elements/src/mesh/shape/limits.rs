@@ -24,11 +24,15 @@ pub fn refinements(shape: &'static str, value: u32, most: u32) -> Result<(), Mes
 }
 
 /// The kind of cell must be one the shape knows; the first of `known` is the natural one.
-pub fn kind(shape: &'static str, value: CellKind, known: [CellKind; 2]) -> Result<(), MeshError> {
+pub fn kind<const N: usize>(
+    shape: &'static str,
+    value: CellKind,
+    known: [CellKind; N],
+) -> Result<(), MeshError> {
     if known.contains(&value) {
         return Ok(());
     }
-    let wanted = format!("\"{}\" or \"{}\"", known[0].name(), known[1].name());
+    let wanted = known.map(|kind| format!("\"{}\"", kind.name())).join(" or ");
     refuse(shape, "cell", format!("\"{}\"", value.name()), wanted)
 }
 
@@ -75,7 +79,7 @@ pub fn no_memory(shape: &'static str, what: &'static str, count: usize) -> MeshE
 pub fn pieces(cell: CellKind) -> f64 {
     match cell {
         CellKind::Tri3 => 2.0,
-        CellKind::Tet4 => 6.0,
+        CellKind::Tet4 | CellKind::Tet10 => 6.0,
         _ => 1.0,
     }
 }

@@ -30,13 +30,13 @@ impl Sphere {
 
     /// The mesh, with side set `surface`.
     pub fn build(&self) -> Result<Mesh, MeshError> {
-        limits::kind("sphere", self.cell, [CellKind::Hex8, CellKind::Tet4])?;
+        limits::kind("sphere", self.cell, [CellKind::Hex8, CellKind::Tet4, CellKind::Tet10])?;
         round::check("sphere", self.radius, self.core_cells, self.layers, self.core)?;
         let (nodes, cells) = round::solid_counts(self.core_cells, self.layers);
         limits::ids("sphere", nodes, limits::pieces(self.cell) * cells)?;
         let lattice = round::lattice("sphere", self.core_cells)?;
         let core = convert::extrude("sphere", &rectangle::grid("sphere", &lattice, &lattice)?, &lattice)?;
         let mesh = round::wrap("sphere", core, self.radius, self.core, self.layers, "surface")?;
-        if self.cell == CellKind::Tet4 { convert::hexes_to_tets("sphere", &mesh) } else { Ok(mesh) }
+        convert::hexes_to("sphere", mesh, self.cell)
     }
 }

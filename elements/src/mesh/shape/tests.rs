@@ -21,7 +21,7 @@ fn smallest_det(mesh: &Mesh) -> f64 {
     smallest
 }
 
-const SOLID: [CellKind; 2] = [CellKind::Hex8, CellKind::Tet4];
+const SOLID: [CellKind; 3] = [CellKind::Hex8, CellKind::Tet4, CellKind::Tet10];
 const PLANE: [CellKind; 2] = [CellKind::Quad4, CellKind::Tri3];
 
 /// One mesh of every shape and kind of cell, with odd counts, strong grading and thin or thick cores.

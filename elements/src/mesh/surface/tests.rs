@@ -173,7 +173,8 @@ fn hexes_glued_to_tets_have_no_facets_between_them() {
 #[test]
 fn an_open_surface_has_a_rim_of_edges_with_one_facet() {
     let mesh = solid([3, 4, 2], CellKind::Hex8);
-    let top: Vec<Facet> = mesh.side_sets["zmax"].iter().map(|&s| facet(&mesh, s)).collect();
+    let mut top = Vec::new();
+    mesh.side_sets["zmax"].iter().for_each(|&s| add_facets(&mesh, s, &mut top));
     let surface = Surface::from_facets(top);
     let rim: Vec<&Edge> = surface.edges.iter().filter(|e| e.facets[1] == NONE).collect();
     assert_eq!(rim.len(), 2 * (3 + 4));

@@ -66,6 +66,7 @@ fn number(kind: CellKind) -> usize {
         CellKind::Quad4 => 3,
         CellKind::Tet4 => 4,
         CellKind::Hex8 => 5,
+        CellKind::Tet10 => 11,
     }
 }
 

@@ -1,9 +1,8 @@
-//! Bytes of a file as words and numbers, with the place of every mistake.
+//! Bytes of a Gmsh or VTK file as words and numbers, with the place of every mistake.
 //!
-//! Text and binary files of format 4.1 hold the same numbers in the same order, so that one reader serves both:
+//! Text and binary files of Gmsh's format 4.1 hold the same numbers in the same order, so that one reader serves both:
 //! [`Source::int`], [`Source::size`] and [`Source::float`] take whichever comes.
 
-use super::shown;
 use crate::mesh::MeshError;
 use crate::mesh::error::Place;
 use std::str::FromStr;
@@ -35,17 +34,19 @@ impl<'a> Source<'a> {
         matches!(self.encoding, Encoding::Binary { .. })
     }
 
+    /// Goes to byte `at` of a file that is binary or not; words are text in both.
+    pub fn start_at(&mut self, at: usize, binary_file: bool) {
+        (self.at, self.binary_file) = (at, binary_file);
+    }
+
     /// An error at byte `at` of the file.
     pub fn error(&self, at: usize, problem: impl Into<String>) -> MeshError {
-        let before = &self.bytes[..at.min(self.bytes.len())];
-        let place = if self.binary_file {
-            Place::Byte(at)
-        } else {
-            let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |k| k + 1);
-            let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
-            Place::Line { line, column: 1 + before.len() - start }
-        };
-        MeshError::Gmsh { place, problem: problem.into() }
+        MeshError::Content { place: self.place(at), problem: problem.into() }
+    }
+
+    /// Where byte `at` stands.
+    pub fn place(&self, at: usize) -> Place {
+        if self.binary_file { Place::Byte(at) } else { Place::of_byte(self.bytes, at) }
     }
 
     /// Where the next number begins.
@@ -106,6 +107,43 @@ impl<'a> Source<'a> {
             }
             _ => Err(self.error(at, format!("expected {what} in quotes, found {}", shown(line)))),
         }
+    }
+
+    /// Whether the next word is this one, which is then passed.
+    pub fn next_word_is(&mut self, expected: &[u8]) -> bool {
+        let from = self.at;
+        let is = self.next_word().is_some_and(|(_, word)| word.eq_ignore_ascii_case(expected));
+        if !is {
+            self.at = from;
+        }
+        is
+    }
+
+    /// Passes lines up to an empty one, or to the end.
+    pub fn skip_past_empty_line(&mut self) {
+        let rest = self.rest();
+        let end = |k: usize| rest[k] == b'\n' && matches!(rest[k + 1..], [] | [b'\n', ..] | [b'\r', ..]);
+        self.at += (0..rest.len()).find(|&k| end(k)).map_or(rest.len(), |k| k + 1);
+    }
+
+    /// Leaves a text line whatever is left of it, for binary data on the next.
+    pub fn start_line(&mut self) -> Result<(), MeshError> {
+        match self.rest().iter().position(|&b| b == b'\n') {
+            Some(k) => self.at += k + 1,
+            None => return Err(self.too_short("binary data")),
+        }
+        Ok(())
+    }
+
+    /// The next `length` bytes, which are `count` numbers announced at `at`.
+    pub fn bytes(&mut self, at: usize, length: usize, count: usize) -> Result<&'a [u8], MeshError> {
+        let Some((now, _)) = self.rest().split_at_checked(length) else {
+            let left = self.rest().len();
+            let claim = format!("the file claims {count} numbers here, but {left} bytes are left of it");
+            return Err(self.error(at, claim + "; it is damaged or cut short"));
+        };
+        self.at += length;
+        Ok(now)
     }
 
     /// The binary bytes of one number.
@@ -249,4 +287,12 @@ impl<'a> Source<'a> {
             None => Err(self.error(at, format!("section {} has no end", shown(name)))),
         }
     }
+}
+
+/// A word of the file as it can be shown in a message.
+pub fn shown(word: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(&word[..word.len().min(MOST)]);
+    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if word.len() > MOST { format!("`{text}…`") } else { format!("`{text}`") }
 }
