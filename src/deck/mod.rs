@@ -27,6 +27,7 @@ mod probe;
 pub(crate) mod resolve;
 pub mod schema;
 mod shell;
+mod size;
 pub mod spec;
 mod step;
 mod support;
@@ -34,6 +35,7 @@ pub mod surfaces;
 #[cfg(test)]
 mod tests;
 
+pub use carom_declare::problem::harmless;
 pub use carom_declare::{At, DeckErrors, Problem};
 use carom_declare::{Problems, Source, Tree};
 pub use material::{OwnLaw, OwnLaws};
@@ -41,7 +43,7 @@ pub use output::Output;
 pub use spec::Spec;
 use surfaces::Surfaces;
 
-use crate::run::Case;
+use crate::run::{Case, memory};
 use std::path::{Path, PathBuf};
 
 /// A deck before it is read.
@@ -81,6 +83,9 @@ pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
     let problems = Problems::new(&source).with_context(laws);
     array::expand(&mut tree, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
+        if !size::fits(&draft, input.folder, memory::room(), &tree, &problems) {
+            return None;
+        }
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
         let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
         let (made, spec) = (made?, draft.whole()?);
