@@ -65,7 +65,7 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
     let (case, spec) = (&loaded.case, &loaded.spec);
     let model = &case.model;
     if !spec.title.is_empty() {
-        writeln!(text, "{}", spec.title)?;
+        writeln!(text, "{}", carom::deck::harmless(&spec.title, 200))?;
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
     let mut bodies = Vec::new();

@@ -1,9 +1,11 @@
 //! Finding the deck that an argument means.
 
-use crate::exit::{BAD_INPUT, Failure};
+use crate::exit::{BAD_INPUT, Failure, complain};
 use carom::cases;
+use carom::simulation::sensible_threads;
 use carom::{Setup, Simulation};
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What `run` and `check` share.
@@ -70,7 +72,7 @@ impl DeckArguments {
             let (folder, stem) = (PathBuf::from("."), example.name.to_owned());
             return Ok(Found { name, text, folder, stem, options });
         }
-        let bytes = fs::read(path).map_err(|e| {
+        let bytes = read(path).map_err(|e| {
             let names: Vec<&str> = cases::EXAMPLES.iter().map(|e| e.name).collect();
             let help = format!("built-in examples are {}", names.join(", "));
             Failure::new(BAD_INPUT, format!("cannot read the deck {}: {e}\n  {help}", path.display()))
@@ -90,10 +92,31 @@ impl DeckArguments {
     pub fn threads(&self) -> Result<usize, Failure> {
         match self.threads {
             Some(0) => Err(Failure::new(BAD_INPUT, "--threads 0: it must be at least 1")),
-            Some(n) => Ok(n),
+            Some(n) => {
+                let used = sensible_threads(n);
+                if used < n {
+                    complain(&format!(
+                        "warning: --threads {n} is more than this machine can use; {used} are taken"
+                    ));
+                }
+                Ok(used)
+            }
             None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
         }
     }
+}
+
+/// Longest deck [bytes]: a device has no end.
+const LONGEST: u64 = 64 << 20;
+
+/// A file, or a pipe, that ends.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(io::Error::other(format!("it is longer than {} MiB: no deck is", LONGEST >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// The stem of the deck's name, or its folder's name if the stem is `deck`.

@@ -3,13 +3,17 @@
 use crate::exit::{BAD_INPUT, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::{Progress, duration};
-use crate::signals::Stop;
+use crate::signals::{Patience, Stop};
+use carom::deck::harmless;
 use carom::method::Reached;
 use carom::output::summary::Summary;
 use carom::run::RunError;
 use carom::{Before, Simulation, SimulationError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Most of a title that is told.
+const TITLE: usize = 200;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -32,6 +36,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Outcome {
     let stop =
         Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
+    let patience = Patience::begin(&stop);
     let found = arguments.deck.find()?;
     let threads = arguments.deck.threads()?;
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&found.stem));
@@ -40,14 +45,18 @@ pub fn run(arguments: &Arguments) -> Outcome {
         (_, true) => Before::Replace,
         _ => Before::Keep,
     };
-    let mut simulation =
-        found.setup(threads).folder(&out, before).deck(&found.name, &found.text, &found.folder)?;
+    let mut simulation = found.setup(threads).forget_history().folder(&out, before).deck(
+        &found.name,
+        &found.text,
+        &found.folder,
+    )?;
     for warning in simulation.warnings() {
         complain(&format!("warning: {warning}"));
     }
     if stop.raised() {
         return Ok(stop.code());
     }
+    patience.guard(&out);
     simulation.start()?;
     let tell = |text: &str| if arguments.quiet { Ok(()) } else { say(text) };
     if simulation.finished_before() {
@@ -59,7 +68,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if !arguments.quiet {
         simulation.observe(Progress::new(simulation.time(), simulation.end()));
     }
-    let reached = simulation.run_until(&stop.flag).map_err(|error| {
+    let outcome = simulation.run_until(&stop.flag);
+    patience.end();
+    let reached = outcome.map_err(|error| {
         let kept = format!("results up to t = {:.4e} s are in {}", simulation.time(), out.display());
         let Failure { code, message } = Failure::from(error);
         let help = if code == NO_OUTPUT { "; make room and continue with --resume" } else { "" };
@@ -77,7 +88,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
 impl From<SimulationError> for Failure {
     fn from(error: SimulationError) -> Failure {
         let code = match &error {
-            SimulationError::Run(RunError::Step(_)) => FAILED,
+            SimulationError::Run(
+                RunError::Step(_) | RunError::NotFinite { .. } | RunError::NoStep { .. },
+            ) => FAILED,
             SimulationError::Run(RunError::Observer(_) | RunError::Checkpoint { .. }) => NO_OUTPUT,
             SimulationError::Write { .. } => NO_OUTPUT,
             _ => BAD_INPUT,
@@ -93,6 +106,14 @@ impl From<SimulationError> for Failure {
             SimulationError::OtherDeck { .. } => {
                 "\n  only `end` and [output] may change; --overwrite begins anew"
             }
+            SimulationError::Busy { .. } => "; --out DIR puts this one elsewhere",
+            SimulationError::Unresumable { .. } => {
+                "\n  put back what is damaged or missing; --overwrite begins anew and loses what is there"
+            }
+            SimulationError::Garbled { .. } => {
+                "\n  it says what the run was made from: put it back; --overwrite begins anew and loses what is there"
+            }
+            SimulationError::Odd { .. } => "; remove it, or choose another folder with --out",
             _ => "",
         };
         Failure::new(code, format!("{error}{help}"))
@@ -102,7 +123,7 @@ impl From<SimulationError> for Failure {
 /// What is about to run.
 fn first_words(simulation: &Simulation) -> String {
     let Some(case) = simulation.case() else { return String::new() };
-    let title = if case.title.is_empty() { "run" } else { &case.title };
+    let title = if case.title.is_empty() { "run" } else { &harmless(&case.title, TITLE) };
     let from = match case.state.time {
         0.0 => String::new(),
         t => format!(", resumed at t = {t:.4e} s"),

@@ -31,23 +31,55 @@ pub struct Problem {
     pub help: String,
 }
 
+/// Most of a line of the deck that is shown, and of it what stands before the mark.
+const SHOWN: usize = 160;
+const BEFORE: usize = 60;
+/// Most of a sentence: names in it may be as long as somebody likes.
+const SENTENCE: usize = 1000;
+/// Most problems that are told at once.
+const TOLD: usize = 100;
+
+/// Foreign text for people's eyes: not longer than `most` characters, and nothing in it that a terminal would obey.
+pub fn harmless(text: &str, most: usize) -> String {
+    let mut kept: String = text.chars().take(most).map(visible).collect();
+    if text.chars().nth(most).is_some() {
+        kept.push('…');
+    }
+    kept
+}
+
+/// Tabs and ends of lines stay; other control characters become a sign that stands for them.
+fn visible(c: char) -> char {
+    let turns_text = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if (c.is_control() && c != '\t' && c != '\n') || turns_text { '\u{fffd}' } else { c }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (message, help) = (harmless(&self.message, SENTENCE), harmless(&self.help, SENTENCE));
         match &self.at {
             At::Line { file, line, column, width, text } => {
                 let number = line.to_string();
-                writeln!(f, "{file}:{line}:{column}: {}", self.message)?;
-                writeln!(f, "  {number} | {text}")?;
+                writeln!(f, "{file}:{line}:{column}: {message}")?;
+                let skipped = if *column > SHOWN - BEFORE { column - BEFORE } else { 0 };
+                let shown: String = text.chars().skip(skipped).collect();
+                let shown = harmless(&shown, SHOWN);
+                let (dots, lead) = if skipped > 0 { ("…", 1) } else { ("", 0) };
+                writeln!(f, "  {number} | {dots}{shown}")?;
                 // Tabs stay tabs, so that the mark stands below what it marks.
-                let before: String =
-                    text.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-                write!(f, "  {:2$} | {before}{:^^3$}", "", "", number.len(), (*width).max(1))?;
-                if self.help.is_empty() { Ok(()) } else { write!(f, " {}", self.help) }
+                let before: String = shown
+                    .chars()
+                    .take(column - 1 - skipped)
+                    .map(|c| if c == '\t' { '\t' } else { ' ' })
+                    .collect();
+                let width = (*width).clamp(1, SHOWN);
+                write!(f, "  {:2$} | {:lead$}{before}{:^^width$}", "", "", number.len())?;
+                if help.is_empty() { Ok(()) } else { write!(f, " {help}") }
             }
-            At::Option(option) if self.help.is_empty() => write!(f, "{option}: {}", self.message),
-            At::Option(option) => write!(f, "{option}: {}\n  {}", self.message, self.help),
-            At::File(file) if self.help.is_empty() => write!(f, "{file}: {}", self.message),
-            At::File(file) => write!(f, "{file}: {}\n  {}", self.message, self.help),
+            At::Option(option) if help.is_empty() => write!(f, "{}: {message}", harmless(option, SENTENCE)),
+            At::Option(option) => write!(f, "{}: {message}\n  {help}", harmless(option, SENTENCE)),
+            At::File(file) if help.is_empty() => write!(f, "{file}: {message}"),
+            At::File(file) => write!(f, "{file}: {message}\n  {help}"),
         }
     }
 }
@@ -60,10 +92,13 @@ pub struct DeckErrors {
 
 impl fmt::Display for DeckErrors {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (i, problem) in self.problems.iter().enumerate() {
+        for (i, problem) in self.problems.iter().take(TOLD).enumerate() {
             write!(f, "{}{problem}", if i > 0 { "\n" } else { "" })?;
         }
-        Ok(())
+        match self.problems.len().saturating_sub(TOLD) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more problems"),
+        }
     }
 }
 
@@ -98,6 +133,10 @@ impl<'a> Problems<'a> {
             _ => usize::MAX,
         };
         let mut errors = self.errors.borrow_mut();
+        // what is never told need not be told apart either
+        if errors.len() > 10 * TOLD {
+            return;
+        }
         if !errors.iter().any(|(_, known)| same(known, &problem)) {
             errors.push((order, problem));
         }
@@ -106,6 +145,9 @@ impl<'a> Problems<'a> {
     pub fn warn(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
         let problem = self.problem(place, message.into(), help.into());
         let mut warnings = self.warnings.borrow_mut();
+        if warnings.len() > TOLD {
+            return;
+        }
         if !warnings.iter().any(|known| same(known, &problem)) {
             warnings.push(problem);
         }
@@ -139,6 +181,8 @@ fn same(p: &Problem, q: &Problem) -> bool {
 /// `did you mean "x"?` for the nearest of `known`, else the list of them.
 pub fn suggest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, quote: char) -> String {
     let known: Vec<&str> = known.into_iter().collect();
+    // no slip of the pen makes a name this long
+    let word = &word.chars().take(80).collect::<String>()[..];
     let distance = |k: &&&str| edit_distance(&word.to_lowercase(), &k.to_lowercase());
     let near = known.iter().min_by_key(distance).filter(|k| {
         let longest = word.chars().count().max(k.chars().count());
@@ -192,6 +236,20 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_shown_of_a_deck_is_short_and_does_nothing_to_a_terminal() {
+        let text = format!("a = \"\u{1b}[31m{}\"; key = 1", "x".repeat(100_000));
+        let column = text.chars().count() - 6;
+        let at = At::Line { file: "deck".into(), line: 1, column, width: 3, text };
+        let told = Problem { at, message: "\u{7}".repeat(5000), help: String::new() }.to_string();
+        assert!(told.chars().count() < 1500 && !told.chars().any(|c| c.is_control() && c != '\n'), "{told}");
+        let lines: Vec<&str> = told.lines().collect();
+        let mark = lines[2].chars().position(|c| c == '^').unwrap();
+        assert!(lines[1].chars().skip(mark).collect::<String>().starts_with("key"), "{told}");
+        let problem = Problem { at: At::File("deck".into()), message: "wrong".into(), help: String::new() };
+        assert!(DeckErrors { problems: vec![problem; 5000] }.to_string().ends_with("and 4900 more problems"));
+    }
 
     #[test]
     fn a_slip_of_the_pen_is_understood_and_a_stranger_gets_the_list() {

@@ -8,6 +8,7 @@ use crate::math::Vec3;
 use crate::math::dice::Dice;
 use carom_declare::tree::Entry;
 use carom_declare::{Item, Kind, Node, Place, Problems, Tree, Value};
+use std::collections::HashSet;
 
 /// Replaces every body that has an `array` by its copies.
 pub fn expand(tree: &mut Tree, problems: &Problems) {
@@ -23,6 +24,14 @@ pub fn expand(tree: &mut Tree, problems: &Problems) {
                 }
                 all.push(entry);
             }
+        }
+    }
+    let mut names = HashSet::with_capacity(all.len());
+    for entry in &all {
+        if !names.insert(entry.key.as_str()) {
+            let message =
+                format!("two bodies are called `{}`: copies of an `array` are NAME-1, NAME-2, …", entry.key);
+            problems.add(&entry.key_place, message, "give one of them another name");
         }
     }
     *bodies = all;

@@ -387,6 +387,8 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
             }
         }
     };
+    // a step beyond the end would be none at all
+    let (rule, dt) = if dt > spec.end { (StepRule::Fixed(spec.end), spec.end) } else { (rule, dt) };
     let steps = spec.end / dt;
     let most = match spec.asynchronous {
         Some(Asynchronous { steps: Steps::Free, .. }) => MOST_TICKS / f64::from(1 << 20),

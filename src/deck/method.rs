@@ -106,6 +106,8 @@ pub fn make(spec: &Spec, model: &Model, rule: StepRule, tree: &Tree, problems: &
         MethodName::Asynchronous => {
             let own = spec.asynchronous.unwrap_or_default();
             let safety = spec.step.safety.unwrap_or_else(|| usual_safety(spec.method, true, Some(&own)));
+            // no step beyond the end
+            let safety = safety.min(spec.end / model.stable_step());
             with_kicks(asynchronous::Options { safety, ..own })
         }
         MethodName::SemiExplicit => {

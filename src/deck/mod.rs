@@ -30,6 +30,7 @@ pub(crate) mod resolve;
 pub mod schema;
 mod shatter;
 mod shell;
+mod size;
 pub mod spec;
 mod step;
 mod support;
@@ -38,6 +39,7 @@ mod symmetry;
 #[cfg(test)]
 mod tests;
 
+pub use carom_declare::problem::harmless;
 pub use carom_declare::{At, DeckErrors, Problem};
 use carom_declare::{Problems, Source, Tree};
 pub use material::{OwnLaw, OwnLaws};
@@ -45,7 +47,7 @@ pub use output::Output;
 pub use spec::Spec;
 use surfaces::Surfaces;
 
-use crate::run::Case;
+use crate::run::{Case, memory};
 use std::path::{Path, PathBuf};
 
 /// A deck before it is read.
@@ -86,6 +88,9 @@ pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
     array::expand(&mut tree, &problems);
     shatter::expand(&mut tree, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
+        if !size::fits(&draft, input.folder, memory::room(), &tree, &problems) {
+            return None;
+        }
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
         let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
         let (made, spec) = (made?, draft.whole()?);

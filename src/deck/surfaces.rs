@@ -13,6 +13,7 @@ use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::{Model, State};
 use carom_declare::{Problems, Tree};
+use std::collections::BTreeMap;
 
 /// Overlap that is round-off of placing two bodies side by side, as a share of an edge.
 const ROUND_OFF: f64 = 1e-9;
@@ -74,8 +75,9 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
         let mine: Vec<&Problem> = found.iter().filter(|p| owner(p) == body.name).filter(meant).collect();
         let key =
             if part && matches!(mine.first(), Some(Problem::Nothing { .. })) { "contact" } else { "mesh" };
-        let place = tree.place(&["body", &body.name, key]);
         for (i, problem) in mine.iter().enumerate() {
+            // looked up only where it is needed: there may be many bodies
+            let place = tree.place(&["body", &body.name, key]);
             let kind = std::mem::discriminant(*problem);
             let like = |p: &&&Problem| std::mem::discriminant(**p) == kind;
             if mine[..i].iter().any(|p| like(&p)) {
@@ -143,9 +145,8 @@ fn crossed(scene: &Scene, x: &[Vec3]) -> Vec<([String; 2], Vec3)> {
     for group in candidates.groups.iter().filter(|g| two_sided(g.a) || two_sided(g.b)) {
         let mut pairs = group.face_face.of(&candidates.face_face).iter();
         if let Some(&[f, _]) = pairs.find(|&&[f, g]| facets_meet(scene, x, f, g)) {
-            let corners = scene.facets[f as usize].corners();
-            let middle = corners.iter().map(|&k| x[k as usize]).sum::<Vec3>() / corners.len().max(1) as f64;
-            crossed.push(([group.a, group.b].map(|b| scene.bodies[b as usize].name.clone()), middle));
+            let names = [group.a, group.b].map(|b| scene.bodies[b as usize].name.clone());
+            crossed.push((names, middle(scene, x, f)));
         }
     }
     crossed
@@ -217,6 +218,57 @@ fn facets_meet(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
     triangles(p).iter().any(|t| others.iter().any(|u| overlap::triangle_triangle(t, u)))
 }
 
+/// Bodies whose surfaces lie on each other and face the same way, so that no node is inside the other: each pair once, as deep as
+/// an edge, and where.
+fn coincident(scene: &Scene, x: &[Vec3], open: &[bool]) -> Vec<([u32; 2], f64, Vec3)> {
+    let query = Query { vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+    let mut search = ThreeStage::new();
+    if search.gather(scene, Positions::now(x), &query).is_err() {
+        return Vec::new();
+    }
+    let closed = |b: u32| {
+        let body = &scene.bodies[b as usize];
+        !open[b as usize] && !body.plane && !body.attributes.two_sided()
+    };
+    let candidates = search.candidates();
+    let mut found = Vec::new();
+    for group in candidates.groups.iter().filter(|g| g.a != g.b && closed(g.a) && closed(g.b)) {
+        let mut pairs = group.face_face.of(&candidates.face_face).iter();
+        if let Some(&[f, _]) = pairs.find(|&&[f, g]| lie_on_each_other(scene, x, f, g)) {
+            let edge = [group.a, group.b].map(|b| scene.bodies[b as usize].median_edge);
+            found.push(([group.a, group.b], edge[0].min(edge[1]), middle(scene, x, f)));
+        }
+    }
+    found
+}
+
+fn middle(scene: &Scene, x: &[Vec3], facet: u32) -> Vec3 {
+    let corners = scene.facets[facet as usize].corners();
+    corners.iter().map(|&k| x[k as usize]).sum::<Vec3>() / corners.len().max(1) as f64
+}
+
+/// Do two facets have the same outward normal, and is the middle of one a point of the other?
+fn lie_on_each_other(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
+    let normal = |f: u32| scene.facets[f as usize].area_vector(x);
+    let [n, m] = [normal(f), normal(g)];
+    if n.dot(&m) < 0.99 * n.norm() * m.norm() || n.norm() == 0.0 || m.norm() == 0.0 {
+        return false;
+    }
+    let inside = |p: Vec3, g: u32, m: Vec3| {
+        let (corners, unit) = (scene.facets[g as usize].corners(), m.normalize());
+        let at = |k: usize| x[corners[k % corners.len()] as usize];
+        let size = (at(1) - at(0)).norm();
+        if corners.len() < 2 || (p - at(0)).dot(&unit).abs() > 1e-6 * size {
+            return false;
+        }
+        match corners.len() {
+            2 => (p - at(0)).dot(&(at(1) - at(0))) > 0.0 && (p - at(1)).dot(&(at(0) - at(1))) > 0.0,
+            n => (0..n).all(|k| (at(k + 1) - at(k)).cross(&(p - at(k))).dot(&unit) > 0.0),
+        }
+    };
+    inside(middle(scene, x, f), g, m) || inside(middle(scene, x, g), f, n)
+}
+
 /// The deepest overlap of every two bodies. Surfaces that cross have nodes or edges near each other, so a reach of one
 /// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
 ///
@@ -238,13 +290,11 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
     if search.find(scene, x, None, &query).is_err() {
         return Vec::new();
     }
-    let mut deepest: Vec<([u32; 2], f64, Vec3)> = Vec::new();
+    let mut deepest: BTreeMap<[u32; 2], (f64, Vec3)> = BTreeMap::new();
     let mut add = |a: u32, b: u32, depth: f64, at: Vec3| {
-        let pair = [a.min(b), a.max(b)];
-        match deepest.iter_mut().find(|d| d.0 == pair) {
-            Some(known) if known.1 >= depth => {}
-            Some(known) => (known.1, known.2) = (depth, at),
-            None => deepest.push((pair, depth, at)),
+        let known = deepest.entry([a.min(b), a.max(b)]).or_insert((depth, at));
+        if known.0 < depth {
+            *known = (depth, at);
         }
     };
     let least = ROUND_OFF * edge;
@@ -268,7 +318,11 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
             add(a, b, -r.gap, r.p);
         }
     }
-    deepest.sort_by(|p, q| q.1.total_cmp(&p.1).then(p.0.cmp(&q.0)));
+    for (pair, depth, at) in coincident(scene, x, &open) {
+        add(pair[0], pair[1], depth, at);
+    }
+    let mut deepest: Vec<_> = deepest.into_iter().collect();
+    deepest.sort_by(|p, q| q.1.0.total_cmp(&p.1.0).then(p.0.cmp(&q.0)));
     let name = |b: u32| scene.bodies[b as usize].name.clone();
-    deepest.into_iter().map(|(pair, depth, at)| Overlap { bodies: pair.map(name), depth, at }).collect()
+    deepest.into_iter().map(|(pair, (depth, at))| Overlap { bodies: pair.map(name), depth, at }).collect()
 }

@@ -7,6 +7,9 @@ pub fn ticks(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
         return vec![lo];
     }
     let step = round_step(span / wanted.max(1) as f64);
+    if !(step > 0.0 && (lo / step).abs() < 1e15) {
+        return vec![lo, hi];
+    }
     // A tick that misses the end by round-off belongs to it.
     let slack = 1e-9 * span;
     let first = ((lo - slack) / step).ceil() as i64;

@@ -116,17 +116,26 @@ impl Scale {
     }
 }
 
-/// Smallest and largest finite number, if any.
+/// Largest number that is drawn, and the smallest that is not zero: beyond them differences and steps leave the range of numbers.
+const LARGEST: f64 = 1e290;
+const SMALLEST: f64 = 1e-290;
+
+/// What a number is drawn as.
+fn drawable(v: f64) -> f64 {
+    if v.abs() < SMALLEST { 0.0 } else { v.clamp(-LARGEST, LARGEST) }
+}
+
+/// Smallest and largest finite number, as they are drawn, if any.
 pub fn range<'a>(values: impl Iterator<Item = &'a f64>) -> Option<(f64, f64)> {
-    let (lo, hi) =
-        values.filter(|v| v.is_finite()).fold((f64::MAX, f64::MIN), |(lo, hi), &v| (lo.min(v), hi.max(v)));
+    let values = values.filter(|v| v.is_finite()).map(|v| drawable(*v));
+    let (lo, hi) = values.fold((f64::MAX, f64::MIN), |(lo, hi), v| (lo.min(v), hi.max(v)));
     (lo <= hi).then_some((lo, hi))
 }
 
 /// Ends of a panel's axis and the step of its ticks: round numbers around the data, with zero when it is near.
 fn widened(panel: &Panel) -> (f64, f64, f64) {
     let all = panel.curves.iter().flat_map(|c| &c.y).chain(panel.references.iter().flat_map(|r| &r.y));
-    let Some((mut lo, mut hi)) = range(all.filter(|v| !panel.logarithmic || **v > 0.0)) else {
+    let Some((mut lo, mut hi)) = range(all.filter(|v| !panel.logarithmic || drawable(**v) > 0.0)) else {
         return if panel.logarithmic { (0.1, 10.0, 1.0) } else { (-1.0, 1.0, 1.0) };
     };
     if panel.logarithmic {
@@ -281,11 +290,11 @@ impl Figure<'_> {
         let along = curve.x.as_deref().unwrap_or(self.time);
         let kept = thinned(&curve.y);
         for i in kept {
-            let v = curve.y[i];
-            if !v.is_finite() || (panel.logarithmic && v <= 0.0) {
+            let (t, v) = (drawable(along[i]), drawable(curve.y[i]));
+            if !curve.y[i].is_finite() || !along[i].is_finite() || (panel.logarithmic && v <= 0.0) {
                 continue;
             }
-            let p = [x.at(along[i]), y.at(v)];
+            let p = [x.at(t), y.at(v)];
             if let (true, Some(last)) = (panel.stairs, points.last()) {
                 points.push([p[0], last[1]]);
             }
@@ -439,15 +448,11 @@ fn shortened(text: &str, room: f64) -> String {
     if font::width(text, TEXT, Weight::Regular) <= room {
         return text.to_owned();
     }
-    let mut kept: Vec<char> = text.chars().collect();
-    while !kept.is_empty() {
-        kept.pop();
-        let s: String = kept.iter().collect::<String>().trim_end().to_owned() + "…";
-        if font::width(&s, TEXT, Weight::Regular) <= room {
-            return s;
-        }
-    }
-    String::new()
+    // no letter is narrower than a tenth of its height: more never fit
+    let kept: Vec<char> = text.chars().take((10.0 * room / TEXT) as usize).collect();
+    let cut = |n: usize| kept[..n].iter().collect::<String>().trim_end().to_owned() + "…";
+    let fits = |n: &usize| font::width(&cut(*n), TEXT, Weight::Regular) <= room;
+    (1..=kept.len()).rev().find(fits).map_or(String::new(), cut)
 }
 
 #[cfg(test)]

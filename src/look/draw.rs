@@ -292,6 +292,8 @@ fn short(v: f64) -> String {
 }
 
 fn escape(text: &str) -> String {
+    // XML has no place for control characters, however they are written
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

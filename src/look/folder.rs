@@ -4,7 +4,7 @@
 //! short, and is left out. In a finished run a short row is damage.
 
 use super::LookError;
-use std::fs;
+use crate::run::disk;
 use std::path::Path;
 
 /// Columns of numbers with names, as in `history.csv` and in files of reference points.
@@ -153,7 +153,7 @@ pub fn history(dir: &Path, summary: &Summary) -> Result<Table, LookError> {
 }
 
 fn read_text(path: &Path) -> Result<String, LookError> {
-    fs::read_to_string(path).map_err(|source| LookError::Read { path: path.to_owned(), source })
+    disk::read_text(path).map_err(|source| LookError::Read { path: path.to_owned(), source })
 }
 
 /// Foreign text in a message, kept short.

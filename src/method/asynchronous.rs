@@ -316,7 +316,8 @@ impl Asynchronous {
         ledger.contacts_peak = ledger.contacts_peak.max(ledger.contacts);
         ledger.penetration_max = ledger.penetration_max.max(ledger.penetration);
         window.begin = tick;
-        if state.step.is_multiple_of(MEASURE_EVERY) {
+        // short runs are measured all along: their books are to be believed too
+        if state.step < MEASURE_EVERY || state.step.is_multiple_of(MEASURE_EVERY) {
             let stiffness = state.step.is_multiple_of(MEASURE_EVERY * STIFFNESS_EVERY);
             self.measure(tick, model, state, stiffness, ledger)?;
             ledger.close_step(self.range[1]);

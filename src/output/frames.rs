@@ -15,7 +15,7 @@
 //! them apart: 0 for elements, 1 for obstacles, 2 for the drawn part of a plane, which goes on. Without obstacles
 //! there is no such field.
 
-use super::pvd::{PvdError, Series};
+use super::pvd::{self, PvdError, Series};
 use super::rigid::{self, Drawn};
 use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, write_vtu};
 use crate::element::{Block, Positions};
@@ -25,13 +25,15 @@ use crate::model::Model;
 use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
 use crate::run::peaks::Envelope;
-use crate::run::{Look, Observer, ObserverError, Times, WriteError};
+use crate::run::{Look, Observer, ObserverError, Times, WriteError, disk};
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub struct Frames {
     series: Series,
+    /// Length and checksum of every frame that is on the disk.
+    kept: Vec<[u64; 2]>,
     times: Times,
     cells: PackedCells,
     body: Packed,
@@ -114,9 +116,9 @@ impl Frames {
         Ok(Self::new(Series::create(folder).map_err(|e| series_error(folder, e))?, model, end, count))
     }
 
-    /// Continues a series; [`Observer::restore`] then cuts it back to the checkpoint.
-    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Result<Self, WriteError> {
-        Ok(Self::new(Series::open(folder).map_err(|e| series_error(folder, e))?, model, end, count))
+    /// Continues a series; [`Observer::restore`] then says how far it had come.
+    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Self {
+        Self::new(Series::of(folder), model, end, count)
     }
 
     fn new(series: Series, model: &Model, end: f64, count: u64) -> Self {
@@ -146,6 +148,7 @@ impl Frames {
         let blocks: Vec<_> = blocks.iter().map(|(kind, nodes)| (*kind, &nodes[..])).collect();
         Frames {
             series,
+            kept: Vec::new(),
             times: Times::new(end, count),
             cells: PackedCells::new(&blocks),
             body: Packed::new(Values::I32(&body_of_cell)),
@@ -340,14 +343,31 @@ impl Observer for Frames {
         Ok(())
     }
 
+    fn settle(&mut self) -> Result<(), ObserverError> {
+        if self.kept.len() == self.series.entries().len() {
+            return Ok(());
+        }
+        for entry in &self.series.entries()[self.kept.len()..] {
+            let path = self.series.path(entry);
+            let kept = measure(&path).and_then(|kept| disk::sync_file(&path).map(|()| kept));
+            self.kept.push(kept.map_err(|source| WriteError { path, source })?);
+        }
+        let folder = self.series.folder();
+        disk::sync_folder(&folder).map_err(|source| WriteError { path: folder, source })?;
+        let list = self.series.file();
+        disk::sync_file(&list).map_err(|source| WriteError { path: list, source })?;
+        Ok(())
+    }
+
     fn save(&self, record: &mut Record) {
-        record.counts("frames.count", &[self.series.entries().len() as u64]);
+        let times: Vec<f64> = self.series.entries().iter().map(|e| e.time).collect();
+        record.numbers("frames.times", &times);
+        record.counts("frames.files", self.kept.as_flattened());
         record.numbers("frames.time", &[self.last_time]);
         record.vectors("frames.impulse", &self.last_impulse);
     }
 
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
-        let [count] = record.read_counts("frames.count")?;
         let mut last = [0.0];
         record.read_numbers("frames.time", &mut last)?;
         [self.last_time] = last;
@@ -355,17 +375,38 @@ impl Observer for Frames {
         record.read_vectors("frames.impulse", &mut self.last_impulse)?;
         let time = record.get("state.time")?[0];
         self.times.seen(time, record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0));
-        let last = count.checked_sub(1).map(|i| self.series.entries().get(i as usize).map(|e| e.time));
-        let cut = match last {
-            None => self.series.cut_after(f64::NEG_INFINITY),
-            Some(Some(last)) => self.series.cut_after(last),
-            Some(None) => {
-                return Err(RecordError::Outside(
-                    "frames.pvd lists fewer frames than the checkpoint counted".into(),
-                ));
-            }
-        };
-        cut.map_err(|error| RecordError::Outside(error.to_string()))
+        self.kept = record.get_counts("frames.files")?.as_chunks().0.to_vec();
+        let resumed = Series::resume(self.series.dir(), record.get("frames.times")?);
+        self.series = resumed.map_err(|error| RecordError::Outside(error.to_string()))?;
+        Ok(())
+    }
+}
+
+/// Length and checksum of a file.
+fn measure(path: &Path) -> io::Result<[u64; 2]> {
+    let bytes = disk::read_file(path)?;
+    Ok([bytes.len() as u64, crc32fast::hash(&bytes).into()])
+}
+
+/// Are the frames in `folder` those that were there when `record` was kept? If not, what is wrong.
+pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
+    let kept = record.get_counts("frames.files").map_err(|e| e.to_string())?.as_chunks::<2>().0;
+    let wrong = kept.par_iter().enumerate().filter_map(|(i, kept)| {
+        let file = pvd::file_name(i);
+        match measure(&folder.join(&file)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{file} is missing")),
+            Err(error) => Some(format!("{file} cannot be read: {error}")),
+            Ok([0, _]) => Some(format!("{file} is empty")),
+            Ok(found) if found[0] < kept[0] => Some(format!("{file} is cut short")),
+            Ok(found) if found != *kept => Some(format!("{file} is not what was written")),
+            Ok(_) => None,
+        }
+    });
+    let wrong: Vec<String> = wrong.collect();
+    match &wrong[..] {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        [first, rest @ ..] => Err(format!("{first}, and {} more frames are damaged or missing", rest.len())),
     }
 }
 

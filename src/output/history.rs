@@ -2,10 +2,10 @@
 
 use crate::model::record::{Record, RecordError};
 use crate::run::probe::Meter;
-use crate::run::{Case, Look, Observer, ObserverError, Times, WriteError};
+use crate::run::{Case, Look, Meaningless, Observer, ObserverError, Times, WriteError, disk};
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The fixed columns, in their order. Readers go by name.
@@ -80,58 +80,86 @@ impl Rows {
     }
 }
 
+/// Name of the history in an output folder.
+pub const FILE: &str = "history.csv";
+
 pub struct History {
     path: PathBuf,
     file: File,
     times: Times,
     source: Rows,
+    /// What has been written: rows after the header, bytes, and their checksum.
     rows: u64,
+    bytes: u64,
+    sum: crc32fast::Hasher,
+    header: Vec<String>,
     implicit: bool,
 }
 
 impl History {
     /// Begins a new file in `folder`; `count` intervals up to `end`.
     pub fn create(folder: &Path, case: &Case, count: u64) -> Result<Self, WriteError> {
-        let path = folder.join("history.csv");
-        let header = columns(case).join(",") + "\n";
-        let file = File::create(&path)
-            .and_then(|mut file| file.write_all(header.as_bytes()).map(|()| file))
-            .map_err(|source| WriteError { path: path.clone(), source })?;
-        Ok(History::of(path, file, case, count))
+        let path = folder.join(FILE);
+        let file = File::create(&path).map_err(|source| WriteError { path: path.clone(), source })?;
+        let mut history = History::of(path, file, case, count);
+        let header = history.header.join(",") + "\n";
+        history.append(&header)?;
+        Ok(history)
     }
 
     fn of(path: PathBuf, file: File, case: &Case, count: u64) -> History {
         let (times, source) = (Times::new(case.end, count), Rows::new(case));
         let implicit = case.method.newton_counts().is_some();
-        History { path, file, times, source, rows: 0, implicit }
+        let (header, sum) = (columns(case), crc32fast::Hasher::new());
+        History { path, file, times, source, rows: 0, bytes: 0, sum, header, implicit }
     }
 
     /// Continues a file; [`Observer::restore`] then cuts it back to the checkpoint.
     pub fn reopen(folder: &Path, case: &Case, count: u64) -> Result<Self, WriteError> {
-        let path = folder.join("history.csv");
-        let file = OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .map_err(|source| WriteError { path: path.clone(), source })?;
+        let path = folder.join(FILE);
+        let file = disk::require_file(&path).and_then(|()| OpenOptions::new().append(true).open(&path));
+        let file = file.map_err(|source| WriteError { path: path.clone(), source })?;
         Ok(History::of(path, file, case, count))
     }
 
-    /// Keeps the header and the first `rows` rows.
-    fn cut(&self, rows: u64) -> io::Result<()> {
-        let mut reader = BufReader::new(File::open(&self.path)?);
-        let mut keep = 0;
-        for _ in 0..=rows {
-            let mut line = Vec::new();
-            reader.read_until(b'\n', &mut line)?;
-            if !line.ends_with(b"\n") {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "fewer rows than the checkpoint counted",
-                ));
+    fn append(&mut self, text: &str) -> Result<(), WriteError> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|source| WriteError { path: self.path.clone(), source })?;
+        disk::written(&self.path);
+        self.bytes += text.len() as u64;
+        self.sum.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Does the file in `folder` begin with what it held when `record` was kept? If not, what is wrong.
+pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
+    let [bytes, sum] = record.read_counts("history.file").map_err(|e| e.to_string())?;
+    let [rows] = record.read_counts("history.rows").map_err(|e| e.to_string())?;
+    let path = folder.join(FILE);
+    let read = || -> io::Result<(u64, u32)> {
+        disk::require_file(&path)?;
+        let mut file = File::open(&path)?.take(bytes);
+        let (mut sum, mut length, mut part) = (crc32fast::Hasher::new(), 0, vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut part)? {
+                0 => return Ok((length, sum.finalize())),
+                n => {
+                    sum.update(&part[..n]);
+                    length += n as u64;
+                }
             }
-            keep += line.len() as u64;
         }
-        OpenOptions::new().write(true).open(&self.path)?.set_len(keep)
+    };
+    match read() {
+        Err(error) => Err(format!("{FILE} cannot be read: {error}")),
+        Ok((length, _)) if length < bytes => Err(format!(
+            "{FILE} has {length} bytes; it had {bytes}, with {rows} rows, when the checkpoint was kept"
+        )),
+        Ok((_, found)) if u64::from(found) != sum => Err(format!(
+            "{FILE} is not what it was when the checkpoint was kept: its first {rows} rows have been changed"
+        )),
+        Ok(_) => Ok(()),
     }
 }
 
@@ -143,6 +171,9 @@ impl Observer for History {
     fn look(&mut self, look: &Look) -> Result<(), ObserverError> {
         let mut text = String::new();
         for (i, x) in self.source.row(look).iter().enumerate() {
+            if !x.is_finite() {
+                return Err(Meaningless { column: self.header[i].clone() }.into());
+            }
             let comma = if i > 0 { "," } else { "" };
             let whole = if self.implicit { &WHOLE[..] } else { &WHOLE[..2] };
             let _ = match whole.contains(&i) {
@@ -151,28 +182,33 @@ impl Observer for History {
             };
         }
         text.push('\n');
-        let written = self.file.write_all(text.as_bytes());
-        written.map_err(|source| WriteError { path: self.path.clone(), source })?;
+        self.append(&text)?;
         self.rows += 1;
         self.times.seen(look.state.time, look.ledger.dt);
         Ok(())
     }
 
+    fn settle(&mut self) -> Result<(), ObserverError> {
+        disk::sync_file(&self.path).map_err(|source| WriteError { path: self.path.clone(), source })?;
+        Ok(())
+    }
+
     fn save(&self, record: &mut Record) {
         record.counts("history.rows", &[self.rows]);
+        record.counts("history.file", &[self.bytes, self.sum.clone().finalize().into()]);
         self.source.meter.save(record);
     }
 
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         [self.rows] = record.read_counts("history.rows")?;
+        let [bytes, sum] = record.read_counts("history.file")?;
+        (self.bytes, self.sum) = (bytes, crc32fast::Hasher::new_with_initial_len(sum as u32, bytes));
         self.source.restore(record)?;
         let time = record.get("state.time")?[0];
         self.times.seen(time, record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0));
-        self.cut(self.rows).map_err(|error| RecordError::Outside(format!("{}: {error}", self.path.display())))
+        let cut = self.file.set_len(bytes);
+        cut.map_err(|error| RecordError::Outside(format!("{}: {error}", self.path.display())))?;
+        disk::written(&self.path);
+        Ok(())
     }
-}
-
-/// Whether a folder holds a history, for those who decide what a folder is.
-pub fn exists(folder: &Path) -> bool {
-    fs::metadata(folder.join("history.csv")).is_ok()
 }

@@ -1,10 +1,13 @@
 //! The series of frames: `frames.pvd` beside the folder `frames`, times and files in order.
 //!
 //! The file is replaced as a whole after each frame, and only after the frame itself has its name, so
-//! what it lists exists: it opens while the run goes on and after a crash. A resumed run cuts the
-//! series back to its checkpoint and appends from there.
+//! what it lists exists: it opens while the run goes on and after a crash. A resumed run writes it anew from its checkpoint and
+//! appends from there: it does not ask the file which frames there are.
+//!
+//! Whoever reads a series follows it to plain names in `frames/` and to nothing else.
 
 use super::replace_file;
+use crate::run::disk;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,8 +57,7 @@ impl Series {
     /// The series that `dir` holds.
     pub fn open(dir: &Path) -> Result<Series, PvdError> {
         let path = dir.join(FILE);
-        let text =
-            fs::read_to_string(&path).map_err(|source| PvdError::Read { path: path.clone(), source })?;
+        let text = disk::read_text(&path).map_err(|source| PvdError::Read { path: path.clone(), source })?;
         let foreign = |what: &str| PvdError::Foreign { path: path.clone(), what: what.to_owned() };
         if !text.contains("<VTKFile type=\"Collection\"") {
             return Err(foreign("it has no <VTKFile type=\"Collection\">"));
@@ -69,11 +71,36 @@ impl Series {
                 |key: &str| line.split_once(&format!(" {key}=\"")).and_then(|(_, v)| v.split('"').next());
             let time = value("timestep").and_then(|t| t.parse::<f64>().ok());
             let (Some(time), Some(file)) = (time, value("file")) else {
-                return Err(foreign(&format!("`{line}` names no time and file")));
+                return Err(foreign(&format!("`{}` names no time and file", clip(line))));
             };
+            if !stays_inside(file) {
+                let what =
+                    format!("`{}` is not the name of a frame: those are {FOLDER}/NAME.vtu", clip(file));
+                return Err(foreign(&what));
+            }
             entries.push(Entry { time, file: file.to_owned() });
         }
         Ok(Series { dir: dir.to_owned(), entries })
+    }
+
+    /// A series of which nothing is known yet.
+    pub(crate) fn of(dir: &Path) -> Series {
+        Series { dir: dir.to_owned(), entries: Vec::new() }
+    }
+
+    /// The output folder.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The folder of the frames.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.dir.join(FOLDER)
+    }
+
+    /// The list itself.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.dir.join(FILE)
     }
 
     /// Frames in the order of time.
@@ -97,22 +124,20 @@ impl Series {
         self.write()
     }
 
-    /// Forgets the frames later than `time`, and removes their files.
+    /// The series of a run that goes on: frames at these times, whatever the file lists. Frames behind them are removed.
     ///
     /// The list goes first: a crash in between leaves a frame too many, which the next run overwrites.
-    pub fn cut_after(&mut self, time: f64) -> Result<(), PvdError> {
-        let later: Vec<Entry> = self.entries.extract_if(.., |e| e.time > time).collect();
-        self.write()?;
-        for entry in later {
-            let path = self.path(&entry);
-            match fs::remove_file(&path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(PvdError::Write { path, source });
-                }
-                _ => {}
-            }
+    pub fn resume(dir: &Path, times: &[f64]) -> Result<Series, PvdError> {
+        let folder = dir.join(FOLDER);
+        fs::create_dir_all(&folder).map_err(|source| PvdError::Write { path: folder.clone(), source })?;
+        let entry = |(i, time): (usize, &f64)| Entry { time: *time, file: file_name(i) };
+        let entries: Vec<Entry> = times.iter().enumerate().map(entry).collect();
+        let series = Series { dir: dir.to_owned(), entries };
+        series.write()?;
+        for path in own_files(&folder, series.entries.len()) {
+            disk::remove_file(&path).map_err(|source| PvdError::Write { path, source })?;
         }
-        Ok(())
+        Ok(series)
     }
 
     fn write(&self) -> Result<(), PvdError> {
@@ -132,8 +157,35 @@ impl Series {
     }
 }
 
-fn file_name(index: usize) -> String {
+/// Relative to the output folder.
+pub(crate) fn file_name(index: usize) -> String {
     format!("{FOLDER}/{index:06}.vtu")
+}
+
+/// Files that a run has put, or was about to put, into its folder of frames, from the one with number `from` on. Whatever else is
+/// there is not ours.
+pub(crate) fn own_files(folder: &Path, from: usize) -> Vec<PathBuf> {
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        let number = name.strip_suffix(".tmp").unwrap_or(name).strip_suffix(".vtu");
+        let number = number.filter(|n| n.len() >= 6 && n.bytes().all(|b| b.is_ascii_digit()));
+        number.and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n >= from)
+    };
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).filter(ours).collect();
+    files.sort();
+    files
+}
+
+/// Is this a plain name in the folder of frames?
+fn stays_inside(file: &str) -> bool {
+    let name = file.strip_prefix(FOLDER).and_then(|f| f.strip_prefix('/'));
+    name.is_some_and(|n| n.ends_with(".vtu") && !n.starts_with('.') && !n.contains(['/', '\\', '\0', ':']))
+}
+
+/// Foreign text in a message, kept short and harmless.
+fn clip(text: &str) -> String {
+    text.chars().take(80).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -154,10 +206,28 @@ mod tests {
         assert_eq!(series.entries().iter().map(|e| e.time).collect::<Vec<_>>(), times);
         assert_eq!(series.entries()[3].file, "frames/000003.vtu");
 
-        series.cut_after(0.1 + 0.2).unwrap();
-        assert_eq!(Series::open(&dir).unwrap().entries().len(), 3);
+        fs::write(dir.join("frames/notes.txt"), "mine").unwrap();
+        fs::write(dir.join("frames/000004.vtu.tmp"), "half").unwrap();
+        let series = Series::resume(&dir, &times[..3]).unwrap();
+        assert_eq!(Series::open(&dir).unwrap(), series);
         assert!(dir.join("frames/000002.vtu").exists() && !dir.join("frames/000003.vtu").exists());
+        assert!(dir.join("frames/notes.txt").exists() && !dir.join("frames/000004.vtu.tmp").exists());
         assert_eq!(series.next_path(), dir.join("frames/000003.vtu"));
+    }
+
+    #[test]
+    fn a_series_leads_to_frames_and_nowhere_else() {
+        let dir = scratch("pvd_paths");
+        let mut series = Series::create(&dir).unwrap();
+        series.push(0.5).unwrap();
+        let whole = fs::read_to_string(dir.join(FILE)).unwrap();
+        for name in
+            ["../victim", "/dev/zero", "frames/../../victim.vtu", "frames/a/b.vtu", "frames/.vtu", "x.vtu"]
+        {
+            fs::write(dir.join(FILE), whole.replace("frames/000000.vtu", name)).unwrap();
+            let error = Series::open(&dir).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("is not the name of a frame"), "{error}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
 use crate::run::peaks::Peaks;
-use crate::run::{Case, Run, doubts};
+use crate::run::{Case, Run, disk, doubts};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -175,11 +175,11 @@ impl Summary {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         text.push('\n');
-        super::replace_file(&folder.join("summary.json"), text.as_bytes())
+        disk::replace_file_for_good(&folder.join("summary.json"), text.as_bytes())
     }
 
     pub fn read(folder: &Path) -> io::Result<Self> {
-        let text = std::fs::read_to_string(folder.join("summary.json"))?;
+        let text = disk::read_text(&folder.join("summary.json"))?;
         serde_json::from_str(&text).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
     }
 }

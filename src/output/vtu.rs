@@ -18,15 +18,15 @@
 
 mod read;
 
-pub use read::{FieldData, FrameData, read_vtu, read_vtu_fields};
+pub use read::{FieldData, FrameData, parse, read_vtu, read_vtu_fields};
 
-use super::unfinished;
 use crate::math::Vec3;
 use crate::mesh::CellKind;
+use crate::run::disk::{self, unfinished};
 use flate2::{Compress, Compression, FlushCompress, Status};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -278,10 +278,8 @@ fn kind_of(vtk: u8) -> Option<CellKind> {
 pub fn write_vtu(path: &Path, frame: &Frame) -> Result<(), VtuError> {
     check(path, frame)?;
     let tmp = unfinished(path);
-    write_file(&tmp, frame).and_then(|()| fs::rename(&tmp, path)).map_err(|source| {
-        let _ = fs::remove_file(&tmp);
-        VtuError::Write { path: path.to_owned(), source }
-    })
+    let outcome = write_file(&tmp, frame).inspect(|()| disk::written(&tmp));
+    disk::give_name(&tmp, path, outcome).map_err(|source| VtuError::Write { path: path.to_owned(), source })
 }
 
 /// The counts of a frame agree, so that the file cannot lie.
@@ -463,6 +461,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::output::testing::scratch;
+    use std::fs;
 
     /// A hex, a tet on top of it, a quad and a triangle beside, a bar: every kind once, two hex runs.
     fn mixed() -> (Vec<Vec3>, Vec<(CellKind, Vec<u32>)>) {

@@ -2,15 +2,17 @@
 //!
 //! A file is a mark, the length of a header, the header (names, kinds and lengths of the arrays), the arrays
 //! as they are in memory (little-endian), and a checksum of all before it. It is written under another name, forced to disk and then
-//! renamed; two are kept in turn, so one good one is always there.
+//! renamed; two are kept in turn, so one good one is always there. What a checkpoint counts on, history and frames, is on the disk
+//! before it ([`super::Observer::settle`]).
 
+use super::disk;
 use crate::model::record::{Array, Record};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const MARK: &[u8; 8] = b"caromck2";
+const MARK: &[u8; 8] = b"caromck3";
 const NAMES: [&str; 2] = ["checkpoint.a", "checkpoint.b"];
 
 /// Name, whether it holds counts, and length of each array.
@@ -25,11 +27,10 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// `every` is wall time; zero keeps one at every pulse.
-    pub fn new(folder: &Path, every: Duration) -> Self {
-        // The older one, or a broken one, is written over first.
-        let step = |name: &str| read(&folder.join(name)).ok().and_then(|r| step_of(&r));
-        let turn = if step(NAMES[0]) <= step(NAMES[1]) { 0 } else { 1 };
+    /// `every` is wall time; zero keeps one at every pulse. The checkpoint that the run goes on from, if any, is written
+    /// over last.
+    pub fn new(folder: &Path, every: Duration, from: Option<Slot>) -> Self {
+        let turn = from.map_or(0, |Slot(slot)| 1 - slot);
         Keeper { folder: folder.to_path_buf(), every, last: Instant::now(), turn }
     }
 
@@ -50,9 +51,28 @@ fn step_of(record: &Record) -> Option<u64> {
     record.read_counts::<1>("state.step").ok().map(|[step]| step)
 }
 
+/// Which of the two a checkpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot(usize);
+
+impl Slot {
+    pub fn file(self) -> &'static str {
+        NAMES[self.0]
+    }
+}
+
+/// Both checkpoints of a folder, the newest first; one that is not whole comes last, with what is wrong with it.
+pub fn both(folder: &Path) -> [(Slot, io::Result<Record>); 2] {
+    let mut both = [0, 1].map(|slot| (Slot(slot), read(&folder.join(NAMES[slot]))));
+    let step = |(_, record): &(Slot, io::Result<Record>)| record.as_ref().ok().and_then(step_of);
+    both.sort_by_key(|one| std::cmp::Reverse(step(one)));
+    both
+}
+
 /// The newest whole checkpoint of a folder, if there is one.
 pub fn newest(folder: &Path) -> Option<Record> {
-    NAMES.iter().filter_map(|name| read(&folder.join(name)).ok()).max_by_key(step_of)
+    let [(_, first), _] = both(folder);
+    first.ok()
 }
 
 fn write(path: &Path, record: &Record) -> io::Result<()> {
@@ -67,7 +87,8 @@ fn write(path: &Path, record: &Record) -> io::Result<()> {
     let header = postcard::to_allocvec(&header).map_err(io::Error::other)?;
     let unfinished = path.with_extension("tmp");
     let written = (|| {
-        let mut file = Checked { file: File::create(&unfinished)?, sum: crc32fast::Hasher::new() };
+        let file = BufWriter::with_capacity(1 << 16, File::create(&unfinished)?);
+        let mut file = Checked { file, sum: crc32fast::Hasher::new() };
         file.put(MARK)?;
         file.put(&(header.len() as u64).to_le_bytes())?;
         file.put(&header)?;
@@ -79,17 +100,16 @@ fn write(path: &Path, record: &Record) -> io::Result<()> {
         }
         let sum = file.sum.clone().finalize();
         file.file.write_all(&sum.to_le_bytes())?;
-        file.file.sync_all()?;
-        fs::rename(&unfinished, path)
+        file.file.flush()?;
+        disk::written(&unfinished);
+        disk::sync_file(&unfinished)
     })();
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
+    disk::give_name(&unfinished, path, written)?;
+    disk::sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
 struct Checked {
-    file: File,
+    file: BufWriter<File>,
     sum: crc32fast::Hasher,
 }
 
@@ -102,11 +122,16 @@ impl Checked {
 
 /// Reads a checkpoint; anything that is not whole is an error.
 pub fn read(path: &Path) -> io::Result<Record> {
-    let bytes = fs::read(path)?;
-    parse(&bytes).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not a whole checkpoint"))
+    let bytes = disk::read_file(path)?;
+    let another = || bytes.starts_with(&MARK[..7]) && !bytes.starts_with(MARK);
+    parse(&bytes).ok_or_else(|| {
+        let what = if another() { "a checkpoint of another version" } else { "not a whole checkpoint" };
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    })
 }
 
-fn parse(bytes: &[u8]) -> Option<Record> {
+/// The record in the bytes of a checkpoint; nothing if they are not whole.
+pub fn parse(bytes: &[u8]) -> Option<Record> {
     let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
     if crc32fast::hash(body) != u32::from_le_bytes(sum.try_into().ok()?) {
         return None;
@@ -133,6 +158,7 @@ fn parse(bytes: &[u8]) -> Option<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn record(step: u64) -> Record {
         let mut record = Record::default();
@@ -153,13 +179,14 @@ mod tests {
     fn the_newest_whole_checkpoint_is_taken_even_if_the_last_one_was_torn() {
         let folder = folder("newest");
         assert_eq!(newest(&folder), None);
-        let mut keeper = Keeper::new(&folder, Duration::ZERO);
+        let mut keeper = Keeper::new(&folder, Duration::ZERO, None);
         for step in 1..=3 {
             keeper.write(&record(step)).unwrap();
             assert_eq!(newest(&folder), Some(record(step)));
         }
-        // a keeper that comes later writes over the older of the two
-        let mut keeper = Keeper::new(&folder, Duration::ZERO);
+        // a keeper that comes later leaves the one alone that the run goes on from
+        let [(slot, _), _] = both(&folder);
+        let mut keeper = Keeper::new(&folder, Duration::ZERO, Some(slot));
         keeper.write(&record(4)).unwrap();
         assert_eq!(newest(&folder), Some(record(4)));
         let newest_file =

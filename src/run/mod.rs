@@ -5,7 +5,9 @@
 //! [`Record`], and a run that takes it back continues bit for bit.
 
 pub mod checkpoint;
+pub(crate) mod disk;
 pub mod doubts;
+pub mod memory;
 pub mod peaks;
 pub mod probe;
 
@@ -21,6 +23,9 @@ use std::time::{Duration, Instant};
 const EARLY: f64 = 1e-9;
 /// How often the loop comes up for air when nobody looks.
 const PULSE: Duration = Duration::from_millis(100);
+/// A step that takes longer than this is followed by a checkpoint: whoever has to be stopped in the middle of the next
+/// loses no more than that one.
+const LONG_STEP: Duration = Duration::from_secs(1);
 
 /// A problem, ready to run.
 pub struct Case {
@@ -144,6 +149,10 @@ pub trait Observer: Send {
     fn look(&mut self, look: &Look) -> Result<(), ObserverError>;
     /// Called every now and then between looks, on the wall clock: for progress, not for results.
     fn pulse(&mut self, _time: f64, _ledger: &Ledger) {}
+    /// What was written so far stays when the power goes. A checkpoint counts on it: it is kept only after this.
+    fn settle(&mut self) -> Result<(), ObserverError> {
+        Ok(())
+    }
     fn save(&self, _record: &mut Record) {}
     fn restore(&mut self, _record: &Record) -> Result<(), RecordError> {
         Ok(())
@@ -159,6 +168,13 @@ pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 pub struct WriteError {
     pub path: std::path::PathBuf,
     pub source: std::io::Error,
+}
+
+/// An observer was to write a number that means nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("`{column}` is not finite")]
+pub struct Meaningless {
+    pub column: String,
 }
 
 /// Equally spaced times from zero to the end: at the first instants at or after k·end/N.
@@ -203,6 +219,15 @@ pub enum RunError {
     Checkpoint { path: std::path::PathBuf, source: std::io::Error },
     #[error("the checkpoint does not belong to this case: {0}")]
     Record(#[from] RecordError),
+    /// Results that mean nothing are not written: the last row is the last good state.
+    #[error(
+        "numbers ran out of range before t = {time:.4e} s: {what} is not finite; a smaller step, or loads and speeds within reason, help"
+    )]
+    NotFinite { time: f64, what: String },
+    #[error(
+        "not a single step was done to reach t = {end:.4e} s: steps of {dt:.3e} s do not fit; give `step.size` a value below `end`"
+    )]
+    NoStep { end: f64, dt: f64 },
 }
 
 /// A case on its way.
@@ -232,6 +257,8 @@ impl Run {
             Balance { initial: Momentum::by(case.method.as_ref(), &case.model, &copy), ..Balance::default() };
         let mut run = Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 };
         run.look(false)?;
+        // whatever happens from here on, there is something to go on from
+        run.keep()?;
         Ok(run)
     }
 
@@ -309,7 +336,7 @@ impl Run {
             for observer in &mut self.observers {
                 observer.pulse(self.case.state.time, &self.ledger);
             }
-            if self.keeper.as_ref().is_some_and(|k| k.due()) {
+            if self.keeper.as_ref().is_some_and(|k| k.due() || (pulse_steps == 1 && took > LONG_STEP)) {
                 self.keep()?;
             }
         }
@@ -319,9 +346,15 @@ impl Run {
     /// good one: it is kept too, and everybody has a last look at it.
     pub fn to_end(&mut self, stop: &AtomicBool) -> Result<Reached, RunError> {
         let outcome = self.advance(self.case.end, stop);
+        let (step, end, dt) = (self.case.state.step, self.case.end, self.case.method.next_step());
         match outcome {
+            // `asynchronous` counts windows, and may come to the end within the first
+            Ok(Reached::Until) if step == 0 && self.case.state.time < 0.999 * end => {
+                return Err(RunError::NoStep { end, dt });
+            }
             Ok(_) => self.keep()?,
-            Err(RunError::Step(_)) => {
+            // a state that is not good is neither kept nor shown
+            Err(RunError::Step(_)) if self.synchronised_is_finite() => {
                 self.keep()?;
                 self.look_at(true, &mut |_| true)?;
             }
@@ -330,12 +363,35 @@ impl Run {
         outcome
     }
 
+    /// Are all numbers of the state, seen at one time, and of the books?
+    fn synchronised_is_finite(&mut self) -> bool {
+        self.synchronise();
+        self.finite().is_ok()
+    }
+
+    /// Whatever means nothing is an error, before anybody sees it. The copy is that of the present.
+    fn finite(&self) -> Result<(), RunError> {
+        let all = |of: &[Vec3]| of.iter().all(|x| x.iter().all(|c| c.is_finite()));
+        let what = match () {
+            () if !all(&self.copy.x) => "a position",
+            () if !all(&self.copy.v) => "a velocity",
+            () if !(self.ledger.total() + self.ledger.error()).is_finite() => "an energy",
+            () => return Ok(()),
+        };
+        Err(RunError::NotFinite { time: self.case.state.time, what: what.into() })
+    }
+
     /// Writes a checkpoint now, if checkpoints are kept.
     pub fn keep(&mut self) -> Result<(), RunError> {
         if self.keeper.is_none() {
             return Ok(());
         }
         let begin = Instant::now();
+        self.synchronise();
+        self.finite()?;
+        for observer in &mut self.observers {
+            observer.settle().map_err(RunError::Observer)?;
+        }
         let record = self.save();
         if let Some(keeper) = &mut self.keeper {
             keeper.write(&record).map_err(|(path, source)| RunError::Checkpoint { path, source })?;
@@ -352,7 +408,8 @@ impl Run {
 
     fn look_at(&mut self, last: bool, who: &mut dyn FnMut(&dyn Observer) -> bool) -> Result<(), RunError> {
         let begin = Instant::now();
-        self.case.method.synchronise(&self.case.model, &self.case.state, &mut self.copy);
+        self.synchronise();
+        self.finite()?;
         // methods without common steps measure now and then, and whenever somebody looks
         self.ledger.judge();
         let momentum = Momentum::by(self.case.method.as_ref(), &self.case.model, &self.copy);
@@ -367,7 +424,12 @@ impl Run {
         };
         for observer in &mut self.observers {
             if who(observer.as_ref()) {
-                observer.look(&look).map_err(RunError::Observer)?;
+                observer.look(&look).map_err(|error| match error.downcast::<Meaningless>() {
+                    Ok(what) => {
+                        RunError::NotFinite { time: look.state.time, what: format!("`{}`", what.column) }
+                    }
+                    Err(error) => RunError::Observer(error),
+                })?;
             }
         }
         self.output_seconds += begin.elapsed().as_secs_f64();

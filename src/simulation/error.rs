@@ -22,6 +22,15 @@ pub enum SimulationError {
     FolderTaken { path: PathBuf },
     #[error("{} holds no run to resume", path.display())]
     NothingToResume { path: PathBuf },
+    /// Another process, or another simulation of this one, is at work there.
+    #[error("{} is being written by {}", path.display(), process_name(*process))]
+    Busy { path: PathBuf, process: Option<u32> },
+    /// Something that is no file where a file of ours should be.
+    #[error("{} is {what}: a run has only files and the folder `frames` in its folder, and follows nothing out of it", path.display())]
+    Odd { path: PathBuf, what: &'static str },
+    /// There are results, and no checkpoint that belongs to them.
+    #[error("the run in {} cannot be continued:\n  {}\n  {there}; nothing has been changed", path.display(), why.join("\n  "))]
+    Unresumable { path: PathBuf, why: Vec<String>, there: String },
     #[error("{} cannot be understood: {reason}", path.display())]
     Garbled { path: PathBuf, reason: String },
     /// Only `end` and [output] of a resumed run may differ.
@@ -36,4 +45,8 @@ pub enum SimulationError {
     /// A step failed, or an observer. The state is that of the last good step.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+fn process_name(id: Option<u32>) -> String {
+    id.map_or("another process".into(), |id| format!("process {id}"))
 }

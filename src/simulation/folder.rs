@@ -1,9 +1,12 @@
 //! Output folders: whose they are, and how a run begins in one.
 
 use super::SimulationError;
-use crate::output::pvd::Series;
-use crate::output::replace_file;
-use crate::output::summary::Summary;
+use super::lock::{self, Lock};
+use crate::output::pvd::{self, own_files};
+use crate::output::summary::{Status, Summary};
+use crate::output::{frames, history};
+use crate::run::checkpoint;
+use crate::run::disk;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,42 +32,63 @@ pub(super) enum Found {
     Run,
 }
 
+/// Files of a run, in the order in which they are removed: what a run could be taken up from goes first, what says whose the
+/// folder is stays. `frames` is a folder.
+const FILES: [&str; 9] = [
+    "checkpoint.tmp",
+    "checkpoint.a",
+    "checkpoint.b",
+    history::FILE,
+    "frames.pvd.tmp",
+    pvd::FILE,
+    "deck.toml.tmp",
+    "deck.toml",
+    "summary.json.tmp",
+];
+const SUMMARY: &str = "summary.json";
+
 /// Whether a run may begin in `out`: what is there, or a refusal.
 pub(super) fn examine(out: &Path, before: Before) -> Result<Found, SimulationError> {
     let path = || out.to_path_buf();
-    let found = match fs::read_dir(out).map(Iterator::count) {
+    let others = |entries: fs::ReadDir| entries.flatten().filter(|e| e.file_name() != lock::FILE).count();
+    let is_file = |name: &str| fs::symlink_metadata(out.join(name)).is_ok_and(|m| m.is_file());
+    let begun =
+        || is_file(SUMMARY) || (is_file("deck.toml") && (is_file("checkpoint.a") || is_file("checkpoint.b")));
+    let found = match fs::read_dir(out).map(others) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Found::Free,
         Err(e) if e.kind() == io::ErrorKind::NotADirectory && out.exists() => {
             return Err(SimulationError::NotAFolder { path: path() });
         }
         Err(source) => return Err(SimulationError::Write { path: path(), source }),
         Ok(0) => Found::Free,
-        Ok(_) if out.join("summary.json").is_file() => Found::Run,
+        Ok(_) if begun() => Found::Run,
         Ok(_) => return Err(SimulationError::ForeignFolder { path: path() }),
     };
     match (found, before) {
         (Found::Free, Before::Resume) => Err(SimulationError::NothingToResume { path: path() }),
-        (Found::Run, Before::Keep) => Err(SimulationError::FolderTaken { path: path() }),
-        _ => Ok(found),
+        (Found::Run, Before::Keep) => Lock::look(out).and(Err(SimulationError::FolderTaken { path: path() })),
+        (Found::Run, _) => Lock::look(out).and_then(|()| plain(out)).map(|()| found),
+        (Found::Free, _) => Ok(found),
+    }
+}
+
+/// Whatever has the name of a file of ours is a file, and `frames` a folder: links would lead our writing elsewhere.
+fn plain(out: &Path) -> Result<(), SimulationError> {
+    for name in FILES.iter().chain(&[SUMMARY]) {
+        if let Ok(Some(what)) = disk::oddity(&out.join(name)) {
+            return Err(SimulationError::Odd { path: out.join(name), what });
+        }
+    }
+    let frames = out.join(pvd::FOLDER);
+    match disk::oddity(&frames) {
+        Ok(Some("a folder")) | Err(_) => Ok(()),
+        Ok(what) => Err(SimulationError::Odd { path: frames, what: what.unwrap_or("a file") }),
     }
 }
 
 pub(super) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> SimulationError {
     move |source| SimulationError::Write { path: path.to_owned(), source }
 }
-
-/// Files of a run; `frames` is a folder.
-const FILES: [&str; 9] = [
-    "history.csv",
-    "frames.pvd",
-    "frames.pvd.tmp",
-    "deck.toml",
-    "deck.toml.tmp",
-    "checkpoint.a",
-    "checkpoint.b",
-    "checkpoint.tmp",
-    "summary.json.tmp",
-];
 
 /// Folders that did not exist before, innermost first, to be removed again if the run does not come to begin.
 pub(super) struct Made(Vec<PathBuf>);
@@ -81,55 +105,103 @@ pub(super) fn make(out: &Path) -> Result<Made, SimulationError> {
 }
 
 impl Made {
-    fn remove(&self) {
+    pub(super) fn remove(&self) {
         for folder in &self.0 {
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// Removes what an earlier run left, its summary last of all kept.
+/// Removes what an earlier run left, its summary last of all kept. What is not from a run stays.
 pub(super) fn clear(out: &Path) -> Result<(), SimulationError> {
-    let gone = |path: PathBuf, result: io::Result<()>| match result {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(cannot_write(&path)(e)),
-        _ => Ok(()),
-    };
-    for name in FILES {
-        let path = out.join(name);
-        let result = fs::remove_file(&path);
-        gone(path, result)?;
+    let frames = out.join(pvd::FOLDER);
+    let files = FILES.iter().map(|name| out.join(name)).chain(own_files(&frames, 0));
+    for path in files {
+        disk::remove_file(&path).map_err(cannot_write(&path))?;
     }
-    let frames = out.join("frames");
-    let result = fs::remove_dir_all(&frames);
-    gone(frames, result)
+    let _ = fs::remove_dir(frames);
+    Ok(())
 }
 
 /// Takes back a beginning that failed: nothing half-written stays.
-pub(super) fn undo(out: &Path, made: &Made) {
+pub(super) fn undo(out: &Path) {
     let _ = clear(out);
-    let _ = fs::remove_file(out.join("summary.json"));
-    made.remove();
+    let _ = fs::remove_file(out.join(SUMMARY));
 }
 
-/// Removes what a killed run left half done: files under their unfinished names, and frames that no series lists.
-pub(super) fn tidy(out: &Path) -> Result<(), SimulationError> {
+/// Removes files under their unfinished names.
+pub(super) fn tidy(out: &Path) {
     for name in FILES.iter().filter(|n| n.ends_with(".tmp")) {
-        let _ = fs::remove_file(out.join(name));
+        let _ = disk::remove_file(&out.join(name));
     }
-    let Ok(series) = Series::open(out) else { return Ok(()) };
-    let listed: Vec<PathBuf> = series.entries().iter().map(|e| series.path(e)).collect();
-    for entry in fs::read_dir(out.join("frames")).into_iter().flatten().flatten() {
-        if !listed.contains(&entry.path()) {
-            fs::remove_file(entry.path()).map_err(cannot_write(&entry.path()))?;
+}
+
+/// What a run can go on from.
+pub(super) enum Base {
+    /// A checkpoint, with history and frames that fit it.
+    Checkpoint(checkpoint::Slot, Box<crate::model::record::Record>),
+    /// Nothing has been done yet that could be lost.
+    Start,
+}
+
+/// The newest checkpoint of a run whose history and frames are there as it counts on them; nothing is changed.
+pub(super) fn base(out: &Path) -> Result<Base, SimulationError> {
+    let mut why = Vec::new();
+    for (slot, record) in checkpoint::both(out) {
+        let name = slot.file();
+        match record {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => why.push(format!("{name} is missing")),
+            Err(e) => why.push(format!("{name}: {e}")),
+            Ok(record) => {
+                let fits = history::verify(out, &record).and_then(|()| frames::verify(out, &record));
+                match fits {
+                    Ok(()) => return Ok(Base::Checkpoint(slot, Box::new(record))),
+                    Err(what) => why.push(format!("{name} does not fit: {what}")),
+                }
+            }
         }
+    }
+    let rows = rows(out);
+    let frames = own_files(&out.join(pvd::FOLDER), 1).len();
+    let kept = ["checkpoint.a", "checkpoint.b"].iter().any(|name| out.join(name).exists());
+    if rows <= 1 && frames == 0 && !kept && !finished(out) {
+        return Ok(Base::Start);
+    }
+    why.dedup();
+    let there = format!(
+        "there is a history of {rows} rows, {} frames and a run that is {}",
+        own_files(&out.join(pvd::FOLDER), 0).len(),
+        Summary::read(out).map_or("without a summary".into(), |s| format!("{:?}", s.status).to_lowercase())
+    );
+    Err(SimulationError::Unresumable { path: out.to_owned(), why, there })
+}
+
+/// The run in a folder was ended from outside: its summary says so, if it said that it runs. For programs that cannot wait for the
+/// end of a step.
+pub fn mark_interrupted(out: &Path) -> io::Result<()> {
+    let mut summary = Summary::read(out)?;
+    if summary.status == Status::Running {
+        summary.status = Status::Interrupted;
+        summary.write(out)?;
     }
     Ok(())
 }
 
+/// Rows of history below its header, whole or not.
+fn rows(out: &Path) -> usize {
+    let text = disk::read_file(&out.join(history::FILE)).unwrap_or_default();
+    text.split(|b| *b == b'\n').filter(|line| !line.is_empty()).count().saturating_sub(1)
+}
+
+/// Did the run in a folder say that it has come to its end?
+pub(super) fn finished(out: &Path) -> bool {
+    Summary::read(out).is_ok_and(|s| s.status == Status::Finished)
+}
+
 /// Cuts a last row of history that did not get to its end.
 pub(super) fn trim_history(out: &Path) {
-    let path = out.join("history.csv");
-    if let Ok(bytes) = fs::read(&path)
+    let path = out.join(history::FILE);
+    if let Ok(bytes) = disk::read_file(&path)
         && !bytes.ends_with(b"\n")
     {
         let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
@@ -140,9 +212,9 @@ pub(super) fn trim_history(out: &Path) {
 /// Writes the resolved deck in one move.
 pub(super) fn write_deck(out: &Path, text: &str) -> Result<(), SimulationError> {
     let path = out.join("deck.toml");
-    replace_file(&path, text.as_bytes()).map_err(cannot_write(&path))
+    disk::replace_file_for_good(&path, text.as_bytes()).map_err(cannot_write(&path))
 }
 
 pub(super) fn write_summary(out: &Path, summary: &Summary) -> Result<(), SimulationError> {
-    summary.write(out).map_err(cannot_write(&out.join("summary.json")))
+    summary.write(out).map_err(cannot_write(&out.join(SUMMARY)))
 }

@@ -12,9 +12,12 @@
 mod error;
 mod folder;
 mod history;
+mod lock;
+#[cfg(test)]
+mod tests;
 
 pub use error::SimulationError;
-pub use folder::Before;
+pub use folder::{Before, mark_interrupted};
 pub use history::Table;
 
 use crate::deck::spec::Shells;
@@ -26,11 +29,12 @@ use crate::model::{Ledger, Model};
 use crate::output::frames::Frames;
 use crate::output::history::History;
 use crate::output::summary::{Status, Summary, Wall};
-use crate::run::checkpoint::{Keeper, newest};
+use crate::run::checkpoint::{Keeper, Slot};
 use crate::run::peaks::{Envelope, Peaks};
-use crate::run::{Case, Observer, Run, RunError, pool};
-use folder::{Found, cannot_write};
+use crate::run::{Case, Observer, Run, RunError, disk, pool};
+use folder::{Base, Found, cannot_write};
 use history::{Recorder, SharedPeaks};
+use lock::Lock;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -45,12 +49,29 @@ pub struct Setup {
     options: Vec<String>,
     laws: OwnLaws,
     folder: Option<(PathBuf, Before)>,
+    forgetful: bool,
+}
+
+/// Threads beyond which a pool only costs: so many a core, and never fewer than that.
+const MOST_THREADS: (usize, usize) = (4, 64);
+
+/// So many threads as make sense on this machine, at most `asked`.
+pub fn sensible_threads(asked: usize) -> usize {
+    let (each, at_least) = MOST_THREADS;
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    asked.clamp(1, at_least.max(each * cores))
 }
 
 impl Setup {
-    /// Threads to use; all cores unless given.
+    /// Threads to use; all cores unless given. More than [`sensible_threads`] are not started.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// Keeps no history in memory: long runs of many probes would fill it.
+    pub fn forget_history(mut self) -> Self {
+        self.forgetful = true;
         self
     }
 
@@ -88,11 +109,12 @@ impl Setup {
 
     /// From the text of a deck that is called `name` in messages; its paths begin at `folder`.
     pub fn deck(self, name: &str, text: &str, folder: &Path) -> Result<Simulation, SimulationError> {
-        let (begin, before, pool) = (Instant::now(), self.examine()?, self.pool()?);
+        self.examine()?;
+        let (begin, pool) = (Instant::now(), self.pool()?);
         let input = Input { name, text, folder, options: &self.options };
         let loaded = pool.install(|| deck::load_with(&input, &self.laws))?;
         let output = loaded.spec.output;
-        Ok(Simulation { begin, ..self.simulation(pool, before, Stage::Deck(Box::new(loaded)), output) })
+        Ok(Simulation { begin, ..self.simulation(pool, Stage::Deck(Box::new(loaded)), output) })
     }
 
     /// From a case built in code; `output` says how much is written and remembered.
@@ -101,26 +123,28 @@ impl Setup {
         build: impl FnOnce() -> Case + Send,
         output: Output,
     ) -> Result<Simulation, SimulationError> {
-        let (begin, before, pool) = (Instant::now(), self.examine()?, self.pool()?);
+        self.examine()?;
+        let (begin, pool) = (Instant::now(), self.pool()?);
         let case = pool.install(build);
-        Ok(Simulation { begin, ..self.simulation(pool, before, Stage::Case(Box::new(case)), output) })
+        Ok(Simulation { begin, ..self.simulation(pool, Stage::Case(Box::new(case)), output) })
     }
 
-    fn examine(&self) -> Result<Found, SimulationError> {
-        self.folder.as_ref().map_or(Ok(Found::Free), |(path, before)| folder::examine(path, *before))
+    /// Refuses what cannot go well before anything is built.
+    fn examine(&self) -> Result<(), SimulationError> {
+        self.folder.as_ref().map_or(Ok(()), |(path, before)| folder::examine(path, *before).map(|_| ()))
     }
 
     fn pool(&self) -> Result<rayon::ThreadPool, SimulationError> {
         let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-        let threads = self.threads.unwrap_or_else(cores).max(1);
+        let threads = sensible_threads(self.threads.unwrap_or_else(cores));
         pool(threads).map_err(|e| SimulationError::Threads { threads, reason: e.to_string() })
     }
 
-    fn simulation(self, pool: rayon::ThreadPool, found: Found, stage: Stage, output: Output) -> Simulation {
+    fn simulation(self, pool: rayon::ThreadPool, stage: Stage, output: Output) -> Simulation {
         Simulation {
             pool,
             folder: self.folder,
-            found,
+            forgetful: self.forgetful,
             stage,
             output,
             observers: Vec::new(),
@@ -130,6 +154,7 @@ impl Setup {
             begin: Instant::now(),
             in_loop: 0.0,
             finished_before: false,
+            lock: None,
         }
     }
 }
@@ -148,7 +173,7 @@ enum Stage {
 pub struct Simulation {
     pool: rayon::ThreadPool,
     folder: Option<(PathBuf, Before)>,
-    found: Found,
+    forgetful: bool,
     stage: Stage,
     output: Output,
     observers: Vec<Box<dyn Observer>>,
@@ -158,6 +183,8 @@ pub struct Simulation {
     begin: Instant,
     in_loop: f64,
     finished_before: bool,
+    /// Of the folder, while something may be written into it.
+    lock: Option<Lock>,
 }
 
 /// Where the nodes are, all at one time.
@@ -268,45 +295,66 @@ impl Simulation {
 
     /// Begins, or takes up, the run: makes the folder, and observers look at the start. The others do this by themselves.
     pub fn start(&mut self) -> Result<(), SimulationError> {
-        if matches!(self.stage, Stage::Running(..)) || self.finished_before {
+        if self.finished_before || matches!(self.stage, Stage::Gone) {
             return Ok(());
         }
-        let record = match (&self.folder, self.found) {
-            (Some((path, Before::Resume)), Found::Run) => self.record(&path.clone())?,
-            _ => None,
-        };
-        if self.finished_before {
+        let Some((path, before)) = self.folder.clone() else { return self.begin(None, None) };
+        if matches!(self.stage, Stage::Running(..)) {
+            // a run that had ended and goes on
+            if self.lock.is_none() {
+                self.lock = Some(Lock::take(&path)?);
+            }
             return Ok(());
         }
-        match (record, self.folder.clone()) {
-            (Some(record), Some((path, _))) => {
-                if let Some(text) = self.resolved(&path)? {
-                    folder::write_deck(&path, &text)?;
-                }
-                self.begin(Some(&path), Some(&record))
-            }
-            (_, Some((path, _))) => {
-                let made = folder::make(&path)?;
-                self.fresh(&path).inspect_err(|_| folder::undo(&path, &made))
-            }
-            (_, None) => self.begin(None, None),
+        // what was found when the deck was read may be another's by now
+        folder::examine(&path, before)?;
+        let made = folder::make(&path)?;
+        let begun = self.start_in(&path, before);
+        if begun.is_err() || self.finished_before {
+            self.lock = None;
+            made.remove();
         }
+        begun
+    }
+
+    /// Begins, or takes up, the run in a folder, which exists.
+    fn start_in(&mut self, path: &Path, before: Before) -> Result<(), SimulationError> {
+        self.lock = Some(Lock::take(path)?);
+        let found = folder::examine(path, before)?;
+        if before == Before::Resume && found == Found::Run {
+            self.is_ours(path)?;
+            if let Base::Checkpoint(slot, record) = folder::base(path)? {
+                self.finished_before &= folder::finished(path);
+                return if self.finished_before { Ok(()) } else { self.resume(path, slot, &record) };
+            }
+            self.finished_before = false;
+        }
+        self.fresh(path, found).inspect_err(|_| folder::undo(path))
     }
 
     /// Begins a run in a free folder, or in place of another.
-    fn fresh(&mut self, path: &Path) -> Result<(), SimulationError> {
+    fn fresh(&mut self, path: &Path, found: Found) -> Result<(), SimulationError> {
         // The summary goes first: it is what makes the folder a run's.
         if let Some(case) = self.case() {
             let threads = self.threads();
             folder::write_summary(path, &Summary { threads, ..Summary::begin(case) })?;
         }
-        if self.found == Found::Run {
+        if found == Found::Run {
             folder::clear(path)?;
         }
         if let Some(text) = self.resolved(path)? {
             folder::write_deck(path, &text)?;
         }
         self.begin(Some(path), None)
+    }
+
+    /// Takes up a run where a checkpoint left it.
+    fn resume(&mut self, path: &Path, slot: Slot, record: &Record) -> Result<(), SimulationError> {
+        folder::tidy(path);
+        if let Some(text) = self.resolved(path)? {
+            folder::write_deck(path, &text)?;
+        }
+        self.begin(Some(path), Some((slot, record)))
     }
 
     fn resolved(&self, path: &Path) -> Result<Option<String>, SimulationError> {
@@ -316,13 +364,23 @@ impl Simulation {
         }
     }
 
-    /// The checkpoint to go on from, if the run in the folder is ours; nothing if it has none.
-    fn record(&mut self, path: &Path) -> Result<Option<Record>, SimulationError> {
-        folder::tidy(path)?;
-        let Some(record) = newest(path) else { return Ok(None) };
-        let Some(text) = self.resolved(path)? else { return Ok(Some(record)) };
+    /// Is the run in the folder made from our deck, and is there anything left to do of it?
+    fn is_ours(&mut self, path: &Path) -> Result<(), SimulationError> {
+        let Some(text) = self.resolved(path)? else { return Ok(()) };
         let deck = path.join("deck.toml");
-        let Ok(stored) = fs::read_to_string(&deck) else { return Ok(None) };
+        let stored = match disk::read_text(&deck) {
+            Ok(stored) => stored,
+            // killed before its deck was there: a run without anything to lose begins anew
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return match folder::base(path)? {
+                    Base::Start => Ok(()),
+                    Base::Checkpoint(..) => {
+                        Err(SimulationError::Garbled { path: deck, reason: "it is missing".into() })
+                    }
+                };
+            }
+            Err(e) => return Err(SimulationError::Garbled { path: deck, reason: e.to_string() }),
+        };
         let difference = resolve::compare(&stored, &text)
             .map_err(|reason| SimulationError::Garbled { path: deck, reason })?;
         let (path, end, was) = (path.to_owned(), self.end(), difference.end);
@@ -332,12 +390,12 @@ impl Simulation {
         if end < was {
             return Err(SimulationError::EndsEarlier { path, was, end });
         }
-        let finished = Summary::read(&path).is_ok_and(|s| s.status == Status::Finished);
-        self.finished_before = end == was && finished;
-        Ok(Some(record))
+        self.finished_before = end == was;
+        Ok(())
     }
 
-    fn begin(&mut self, path: Option<&Path>, record: Option<&Record>) -> Result<(), SimulationError> {
+    fn begin(&mut self, path: Option<&Path>, from: Option<(Slot, &Record)>) -> Result<(), SimulationError> {
+        let record = from.map(|f| f.1);
         let (case, spec, warnings) = match std::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Deck(loaded) => {
                 let Loaded { case, spec, warnings, .. } = *loaded;
@@ -359,7 +417,9 @@ impl Simulation {
         if let Some(path) = path {
             let (model, end) = (&case.model, case.end);
             let (history, frames) = match record {
-                Some(_) => (History::reopen(path, &case, history), Frames::reopen(path, model, end, frames)),
+                Some(_) => {
+                    (History::reopen(path, &case, history), Ok(Frames::reopen(path, model, end, frames)))
+                }
                 None => (History::create(path, &case, history), Frames::create(path, model, end, frames)),
             };
             let write = |e: crate::run::WriteError| SimulationError::Write { path: e.path, source: e.source };
@@ -370,9 +430,10 @@ impl Simulation {
                 true => frames.with_integration_points(model),
                 false => frames,
             }));
-            keeper = Some(Keeper::new(path, Duration::from_secs_f64((60.0 * checkpoint).min(1e9))));
+            let every = Duration::from_secs_f64((60.0 * checkpoint).min(1e9));
+            keeper = Some(Keeper::new(path, every, from.map(|f| f.0)));
         }
-        let mut recorder = Recorder::new(&case, history, rows, envelope);
+        let mut recorder = Recorder::new(&case, if self.forgetful { 0 } else { history }, rows, envelope);
         self.peaks = Some(recorder.peaks.clone());
         if let (Some(record), Some(_)) = (record, path) {
             Observer::restore(&mut recorder, record).map_err(RunError::from)?;
@@ -469,6 +530,9 @@ impl Simulation {
                 // If even the summary cannot be written, the reason is told anyway.
                 Err(_) => folder::trim_history(path),
             }
+        }
+        if let Ok(Reached::Until) = outcome {
+            self.lock = None;
         }
         Ok(outcome?)
     }

@@ -3,9 +3,9 @@
 use super::{APPENDED, BLOCK, BYTE_ORDER, CLOSING, Stored, VtuError, kind_of};
 use crate::math::Vec3;
 use crate::mesh::CellKind;
+use crate::run::disk;
 use flate2::{Decompress, FlushDecompress, Status};
 use rayon::prelude::*;
-use std::fs;
 use std::path::Path;
 
 /// A field as read, widened to `f64`.
@@ -50,12 +50,12 @@ pub fn read_vtu(path: &Path) -> Result<FrameData, VtuError> {
 
 /// Reads one frame with the fields that `wanted` names; the others are not decompressed.
 pub fn read_vtu_fields(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<FrameData, VtuError> {
-    let bytes = fs::read(path).map_err(|source| VtuError::Read { path: path.to_owned(), source })?;
+    let bytes = disk::read_file(path).map_err(|source| VtuError::Read { path: path.to_owned(), source })?;
     parse(path, &bytes, wanted)
 }
 
 /// The frame that `bytes` hold; `path` is for messages.
-pub(super) fn parse(path: &Path, bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<FrameData, VtuError> {
+pub fn parse(path: &Path, bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<FrameData, VtuError> {
     Reader::open(path, bytes)?.frame(&wanted)
 }
 

@@ -1,0 +1,96 @@
+//! How much memory a run may take here: what the machine has left, and what its limits leave to this process.
+
+use std::fs;
+use std::path::Path;
+
+/// Memory that is free for us, and who says so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// [bytes]
+    pub bytes: u64,
+    /// What bounds it, to be put behind "bytes are".
+    pub bound: &'static str,
+}
+
+/// The tightest bound that the system tells; nothing where it tells none.
+pub fn room() -> Option<Room> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let status = text("/proc/self/status");
+    let machine = field(&text("/proc/meminfo"), "MemAvailable:").map(|b| (b, "free on this machine"));
+    let group = group(Path::new("/sys/fs/cgroup"), &text("/proc/self/cgroup"));
+    let group = group.map(|b| (b, "left by the limit of this control group"));
+    let used = field(&status, "VmSize:").unwrap_or(0);
+    let space = limit(&text("/proc/self/limits"), "Max address space").map(|b| b.saturating_sub(used));
+    let space = space.map(|b| (b, "left by the limit on address space (ulimit -v)"));
+    let tightest = [machine, group, space].into_iter().flatten().min_by_key(|r| r.0)?;
+    Some(Room { bytes: tightest.0, bound: tightest.1 })
+}
+
+/// A line `NAME   123 kB`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|l| l.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The soft limit of a line `NAME   soft   hard   bytes`; nothing if there is none.
+fn limit(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|l| l.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+}
+
+/// What the control groups around this process leave, as `/proc/self/cgroup` names them.
+fn group(root: &Path, mine: &str) -> Option<u64> {
+    let number = |path: &Path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let left = |folder: &Path, most: &str, now: &str| {
+        Some(number(&folder.join(most))?.saturating_sub(number(&folder.join(now)).unwrap_or(0)))
+    };
+    let mut tightest: Option<u64> = None;
+    for line in mine.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+        let (base, most, now) = match controllers {
+            "" => (root.to_owned(), "memory.max", "memory.current"),
+            c if c.split(',').any(|c| c == "memory") => {
+                (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
+            _ => continue,
+        };
+        // inside a container the path may be that of the machine outside: then the root itself is ours
+        let inner = base.join(path);
+        for folder in inner.ancestors().take_while(|f| f.starts_with(&base)) {
+            tightest = [tightest, left(folder, most, now)].into_iter().flatten().min();
+        }
+    }
+    tightest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::testing::scratch;
+
+    #[test]
+    fn what_the_system_tells_is_read() {
+        assert_eq!(field("MemTotal: 9 kB\nMemAvailable:   123 kB\n", "MemAvailable:"), Some(123 * 1024));
+        let limits = "Max address space         4096                 unlimited            bytes\n";
+        assert_eq!(limit(limits, "Max address space"), Some(4096));
+        assert_eq!(limit(&limits.replace("4096 ", "unlimited "), "Max address space"), None);
+    }
+
+    #[test]
+    fn the_tightest_of_the_groups_around_counts() {
+        let root = scratch("groups");
+        let put = |path: &str, text: &str| {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), text).unwrap();
+        };
+        put("a/b/memory.max", "max\n");
+        put("a/memory.max", "1000\n");
+        put("a/memory.current", "300\n");
+        assert_eq!(group(&root, "0::/a/b\n"), Some(700));
+        put("a/b/memory.max", "400\n");
+        assert_eq!(group(&root, "0::/a/b\n"), Some(400));
+        put("memory/memory.limit_in_bytes", "600\n");
+        assert_eq!(group(&root, "5:cpu,memory:/gone\n"), Some(600));
+        assert_eq!(group(&root, ""), None);
+    }
+}
