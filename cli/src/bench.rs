@@ -2,14 +2,14 @@
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
 use carom::cases::bench::search::Figure;
-use carom::cases::bench::{Measurement, contacts, force, kicks, machine, search};
+use carom::cases::bench::{Measurement, contacts, factors, force, kicks, machine, search};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, `search`, `kicks`, `contacts`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
+    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -17,7 +17,7 @@ pub struct BenchArgs {
     /// Threads to measure with
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
-    /// Writes the scene of `search/SCENE` to a file for another program, and measures nothing
+    /// Writes the scene of `search/SCENE`, or the matrix of `factors/CASE`, to a file for another program, and measures nothing
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
 }
@@ -32,6 +32,7 @@ pub fn command(args: &BenchArgs) -> Outcome {
         .chain(search::SCENES.iter().map(|scene| format!("search/{scene}")))
         .chain(kicks::CASES.iter().map(|case| format!("kicks/{case}")))
         .chain(contacts::cases().map(|case| format!("contacts/{case}")))
+        .chain(factors::CASES.iter().map(|case| format!("factors/{}", case.0)))
         .collect();
     if let Some(name) = args.names.iter().find(|n| !all.iter().any(|c| fits(n, c))) {
         let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
@@ -60,6 +61,10 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
                 for measurement in kicks::measure(case, threads) {
                     print(args, &measurement, out)?;
                 }
+            } else if let Some(case) = case.strip_prefix("factors/") {
+                for measurement in factors::measure(case, threads) {
+                    print(args, &measurement, out)?;
+                }
             } else if let Some(case) = case.strip_prefix("contacts/") {
                 for measurement in contacts::measure(case, threads) {
                     print(args, &measurement, out)?;
@@ -84,14 +89,21 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
 
 fn dump(args: &BenchArgs, file: &Path) -> Outcome {
     let name = args.names.first().map(String::as_str).unwrap_or_default();
+    let unwritable = |e| Failure::new(NO_OUTPUT, format!("cannot write {}: {e}", file.display()));
+    if let Some(case) = name.strip_prefix("factors/")
+        && factors::dump(case, file).map_err(unwritable)?
+    {
+        return Ok(0);
+    }
     let scene = name.strip_prefix("search/").and_then(search::scene);
     let Some(scene) = scene else {
         return Err(Failure::new(
             BAD_INPUT,
-            format!("--dump needs a scene such as search/pile1000, not \"{name}\""),
+            format!(
+                "--dump needs a scene such as search/pile1000 or a matrix such as factors/10k, not \"{name}\""
+            ),
         ));
     };
-    let unwritable = |e| Failure::new(NO_OUTPUT, format!("cannot write {}: {e}", file.display()));
     search::dump(&scene, file).map_err(unwritable)?;
     Ok(0)
 }

@@ -384,7 +384,7 @@ impl System {
         }
     }
 
-    fn order(&self, model: &Model, unknowns: &Unknowns) -> Vec<usize> {
+    pub fn order(&self, model: &Model, unknowns: &Unknowns) -> Vec<usize> {
         let free = &unknowns.free[self.nodes.clone()];
         let mut order = Vec::with_capacity(self.matrix.size);
         for node in nested_dissection(&self.graph, &model.reference[self.nodes.clone()]) {

@@ -123,14 +123,22 @@ impl Factors {
     pub fn new(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
         match matrix.shape {
             Shape::Symmetric => Ok(Factors::Symmetric(Box::new(Cholesky::new(matrix, order)?))),
-            Shape::Unsymmetric if matrix.size < LARGE => Ok(Factors::Lu(Box::new(Lu::new(matrix)?))),
-            Shape::Unsymmetric => {
-                let mut part = Matrix::default();
-                matrix.symmetric_part(&mut part);
-                let factors = Cholesky::new(&part, order)?;
-                Ok(Factors::Krylov(Box::new(Krylov { part, factors, instead: None, iterations: 0 })))
-            }
+            Shape::Unsymmetric if matrix.size < LARGE => Factors::lu(matrix),
+            Shape::Unsymmetric => Factors::krylov(matrix, order),
         }
+    }
+
+    /// LU of a matrix that is not symmetric, however large.
+    pub fn lu(matrix: &Matrix) -> Result<Factors, FactorError> {
+        Ok(Factors::Lu(Box::new(Lu::new(matrix)?)))
+    }
+
+    /// GMRES on the factors of the symmetric part, however small.
+    pub fn krylov(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
+        let mut part = Matrix::default();
+        matrix.symmetric_part(&mut part);
+        let factors = Cholesky::new(&part, order)?;
+        Ok(Factors::Krylov(Box::new(Krylov { part, factors, instead: None, iterations: 0 })))
     }
 
     /// Factors a matrix of that pattern.
