@@ -86,7 +86,8 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
             one.first().map_or(steps * potentials as f64, kicks)
         }
     };
-    let surface: usize = loaded.surfaces.iter().flat_map(|s| &s.bodies).filter(|b| !b.rigid).map(|b| b.nodes).sum();
+    let surface: usize =
+        loaded.surfaces.iter().flat_map(|s| &s.bodies).filter(|b| !b.rigid).map(|b| b.nodes).sum();
     let looks = surface as f64 * updates / (potentials as f64).max(1.0);
     let Price { elements, contact } = price::of(simulation, loaded, updates, looks);
     let told = |seconds: f64| duration(Duration::from_secs_f64(seconds.min(1e12)));
@@ -224,7 +225,9 @@ fn near(approach: &Approach, text: &mut String) -> std::fmt::Result {
         None => {}
     }
     let round = approach.facetted.iter().map(|Facetted { body, edge, sagitta }| {
-        let said = format!("round, of facets with edges of {edge:.3e} m, up to {sagitta:.3e} m inside the round surface");
+        let said = format!(
+            "round, of facets with edges of {edge:.3e} m, up to {sagitta:.3e} m inside the round surface"
+        );
         (body.clone(), said)
     });
     for (names, said) in grouped(round.collect()) {
@@ -236,7 +239,10 @@ fn near(approach: &Approach, text: &mut String) -> std::fmt::Result {
         && *gap < round.sagitta
     {
         let (name, sagitta) = (&round.body, round.sagitta);
-        writeln!(text, "  the clearance {gap:.3e} m is less than the facets of `{name}` cut off, {sagitta:.3e} m: finer edges keep it")?;
+        writeln!(
+            text,
+            "  the clearance {gap:.3e} m is less than the facets of `{name}` cut off, {sagitta:.3e} m: finer edges keep it"
+        )?;
     }
     Ok(())
 }

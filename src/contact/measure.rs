@@ -312,7 +312,12 @@ impl Narrow {
             part.records.clear();
             part.too_deep = 0;
             let keys = &keys[part.keys.clone()];
-            lane::dispatch(MeasureEdges { chooser, keys, out: &mut part.records, too_deep: &mut part.too_deep });
+            lane::dispatch(MeasureEdges {
+                chooser,
+                keys,
+                out: &mut part.records,
+                too_deep: &mut part.too_deep,
+            });
         });
         stats.too_deep += self.edges[..used].iter().map(|p| p.too_deep).sum::<u64>();
         join(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
@@ -381,8 +386,9 @@ impl Narrow {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        let sifted =
-            |p: &Sifted| 8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::SieveBuffers>();
+        let sifted = |p: &Sifted| {
+            8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::SieveBuffers>()
+        };
         let nodes = |p: &Measured<VertexFace>| {
             p.hits.capacity() * size_of::<Hit>() + p.records.capacity() * size_of::<VertexFace>()
         };

@@ -156,7 +156,14 @@ pub fn in_normal_cones(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &V
 
 /// The same where the normal may lean over a face by the sine `slack` more: for methods that come back to a contact in
 /// every step and would see it come and go.
-pub fn nearly_in_normal_cones(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3, slack: f64) -> bool {
+pub fn nearly_in_normal_cones(
+    scene: &Scene,
+    x: &[Vec3],
+    first: u32,
+    second: u32,
+    n: &Vec3,
+    slack: f64,
+) -> bool {
     let cone = |e: u32, out: Vec3| {
         let edge = &scene.edges[e as usize];
         if scene.bodies[edge.body as usize].attributes.two_sided() {

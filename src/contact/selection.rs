@@ -4,8 +4,8 @@
 //! same ([`super::rules`]).
 
 use super::rules::{
-    reassign_face, depth_of_edges, is_second_end, is_sharp, faces_against, nearly_in_normal_cones, on_corner,
-    covered_by_vertex_face, covered_by_coincident_node, is_same_contact,
+    covered_by_coincident_node, covered_by_vertex_face, depth_of_edges, faces_against, is_same_contact,
+    is_second_end, is_sharp, nearly_in_normal_cones, on_corner, reassign_face,
 };
 use super::scene::{FacetKind, Scene};
 use super::search::{EdgeEdge, PairSearch, Pass, VertexFace};

@@ -175,7 +175,10 @@ impl ThreeStage {
     #[inline]
     fn motion(&self, a: u32, b: u32) -> (Vec3, f64) {
         let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
-        ((q.displacement + q.new_displacement) - (p.displacement + p.new_displacement), p.deviation + p.new_deviation + q.deviation + q.new_deviation)
+        (
+            (q.displacement + q.new_displacement) - (p.displacement + p.new_displacement),
+            p.deviation + p.new_deviation + q.deviation + q.new_deviation,
+        )
     }
 
     /// Radius for a walk between two bodies: reach, and what they may move in the next steps.

@@ -66,7 +66,8 @@ pub fn approach(model: &Model, state: &State, end: f64) -> Approach {
     let facetted = (0..scene.bodies.len()).filter_map(|b| facetted(&scene, b, &flight.x)).collect();
     let nearest = flight.nearest();
     let meeting = nearest.as_ref().map(|_| flight.meet(end));
-    let nearest = nearest.map(|(pair, gap)| Nearest { bodies: pair.map(|b| scene.bodies[b as usize].name.clone()), gap });
+    let nearest = nearest
+        .map(|(pair, gap)| Nearest { bodies: pair.map(|b| scene.bodies[b as usize].name.clone()), gap });
     Approach { boxes, nearest, meeting, facetted }
 }
 
@@ -143,12 +144,16 @@ impl<'a> Flight<'a> {
             let query = Query { max_penetration: Some(f64::INFINITY), ..Query::all(reach) };
             self.search.find(self.scene, &self.x, None, &query).ok()?;
             let scene = self.scene;
-            let nodes = self.search.vertex_face().iter().map(|r| {
-                ([scene.node_body[r.node as usize], scene.facets[r.face as usize].body], r.gap)
-            });
-            let edges = self.search.edge_edge().iter().map(|r| {
-                ([r.first, r.second].map(|e| scene.edges[e as usize].body), r.gap)
-            });
+            let nodes = self
+                .search
+                .vertex_face()
+                .iter()
+                .map(|r| ([scene.node_body[r.node as usize], scene.facets[r.face as usize].body], r.gap));
+            let edges = self
+                .search
+                .edge_edge()
+                .iter()
+                .map(|r| ([r.first, r.second].map(|e| scene.edges[e as usize].body), r.gap));
             // what overlaps touches; how deep is told elsewhere
             let apart = nodes.chain(edges).filter(|(pair, _)| pair[0] != pair[1]);
             let found = apart.min_by(|p, q| p.1.max(0.0).total_cmp(&q.1.max(0.0)).then(p.0.cmp(&q.0)));
@@ -176,9 +181,10 @@ impl<'a> Flight<'a> {
         ends.extend(later.iter().zip(&self.x[self.v.len()..]).map(|(b, a)| (b - a) / moment));
         let middle = |all: &[Vec3]| {
             let far = |axis: usize| {
-                let (lo, hi) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi): (f64, f64), p| {
-                    (lo.min(p[axis]), hi.max(p[axis]))
-                });
+                let (lo, hi) =
+                    all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi): (f64, f64), p| {
+                        (lo.min(p[axis]), hi.max(p[axis]))
+                    });
                 0.5 * (lo + hi)
             };
             Vec3::new(far(0), far(1), far(2))
@@ -234,7 +240,8 @@ fn facetted(scene: &Scene, body: usize, x: &[Vec3]) -> Option<Facetted> {
     let turned = |f: [u32; 2]| Some(normal(f[0])?.dot(&normal(f[1])?).clamp(-1.0, 1.0).acos());
     let mut round: Vec<(f64, f64)> = Vec::new();
     let mut count = 0;
-    let plane = scene.facets[of.facets.start as usize..of.facets.end as usize].first()?.kind == FacetKind::Segment;
+    let plane =
+        scene.facets[of.facets.start as usize..of.facets.end as usize].first()?.kind == FacetKind::Segment;
     let mut add = |facets: [u32; 2], ends: [u32; 2]| {
         count += 1;
         let [a, b] = ends.map(|n| x[n as usize]);

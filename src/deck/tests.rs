@@ -435,7 +435,11 @@ fn another_method_brings_its_own_restitution_only_where_none_was_written() {
 
 #[test]
 fn a_misspelt_material_is_told_beside_other_mistakes_of_its_body() {
-    let text = two_boxes("dcr", "").replacen("cells = [2, 2, 2] }\nmaterial = \"soft\"", "cells = [2, 2] }\nmaterial = \"sofd\"", 1);
+    let text = two_boxes("dcr", "").replacen(
+        "cells = [2, 2, 2] }\nmaterial = \"soft\"",
+        "cells = [2, 2] }\nmaterial = \"sofd\"",
+        1,
+    );
     let told = load_text(&text).err().map(|e| e.to_string()).unwrap_or_default();
     assert!(told.contains("has 2 entries") && told.contains("no material called \"sofd\""), "{told}");
     assert!(told.contains("did you mean \"soft\"?"), "{told}");

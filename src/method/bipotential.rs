@@ -187,7 +187,12 @@ impl ContactSet {
     }
 
     /// Looks for the contacts of a step. Returns the deepest overlap at its start [m].
-    pub fn search_contacts(&mut self, model: &Model, options: &Options, step: &StepInput) -> Result<f64, SearchError> {
+    pub fn search_contacts(
+        &mut self,
+        model: &Model,
+        options: &Options,
+        step: &StepInput,
+    ) -> Result<f64, SearchError> {
         let &StepInput { x, v, free, time, dt } = step;
         for (poses, time) in self.poses.iter_mut().zip([time, time + dt]) {
             pose_all(model, time, poses);
@@ -256,7 +261,8 @@ impl ContactSet {
             let law = model.contact.law(pair.bodies[0], pair.bodies[1]);
             contact.mu = law.friction;
             let closing = Closing { gap: pair.gap, approach: contact.normal.dot(before) };
-            contact.velocity_bias = self.velocity_bias(closing, contact, options, law.restitution.unwrap_or(0.0), free, dt);
+            contact.velocity_bias =
+                self.velocity_bias(closing, contact, options, law.restitution.unwrap_or(0.0), free, dt);
             contact.force = self.guess(pair);
             let u = contact.velocity(free);
             if contact.normal.dot(&u) + contact.velocity_bias < 0.0 { u.norm() } else { 0.0 }
@@ -411,8 +417,12 @@ impl ContactSet {
             (contact.mu, contact.outer, contact.force) = (0.0, Vec3::zeros(), Vec3::zeros());
             contact.velocity_bias = pair.gap;
         }
-        let limits =
-            Limits { tolerance: options.tolerance, scale: depth, sweeps: options.sweeps, natural_map_residual: None };
+        let limits = Limits {
+            tolerance: options.tolerance,
+            scale: depth,
+            sweeps: options.sweeps,
+            natural_map_residual: None,
+        };
         self.contacts.solve(&self.world.inertia, 1.0, &mut self.moved, &limits);
         for (x, d) in x.iter_mut().zip(&self.moved) {
             *x += d;

@@ -26,7 +26,7 @@ mod parts;
 mod reduced;
 mod thin;
 
-use super::bipotential::{StepInput, ContactSet};
+use super::bipotential::{ContactSet, StepInput};
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
 use super::semi_explicit::{Activation, Options as ContactOptions};
@@ -229,7 +229,11 @@ impl BipotentialImplicit {
     fn find_contacts(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
         let contact = &self.options.contact();
         let (x, v) = (&state.x[..], &state.v[..]);
-        Ok(self.contact_set.search_contacts(model, contact, &StepInput { x, v, free: v, time: state.time, dt: h })?)
+        Ok(self.contact_set.search_contacts(
+            model,
+            contact,
+            &StepInput { x, v, free: v, time: state.time, dt: h },
+        )?)
     }
 
     /// A part of a step.
@@ -302,8 +306,8 @@ impl BipotentialImplicit {
         let Some(totals) = totals else { return Err(Trouble::Stopped) };
         self.finish(model, state, h);
         let (created, energy) = self.created(model, state, h, totals.strain - ledger.strain, totals.strain);
-        let most =
-            ENERGY_DEFECT * h / self.control.dt * energy.max(ledger.peak) + self.newton.last.floor * self.size;
+        let most = ENERGY_DEFECT * h / self.control.dt * energy.max(ledger.peak)
+            + self.newton.last.floor * self.size;
         if created > most && !leap.last {
             return Err(Trouble::Again(StepError::Created { time: t1, dt: h, share: created / energy }));
         }

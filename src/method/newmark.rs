@@ -378,7 +378,14 @@ impl Half<'_> {
     /// A held node: the free part of its motion as it came out, the held part as prescribed. Returns the impulse of its
     /// support [N s].
     #[inline(always)]
-    fn held(&self, held: &Held, memory: &mut Memory, v: &mut Vec3, a: &mut Vec3, sums: &mut ChunkSums) -> Vec3 {
+    fn held(
+        &self,
+        held: &Held,
+        memory: &mut Memory,
+        v: &mut Vec3,
+        a: &mut Vec3,
+        sums: &mut ChunkSums,
+    ) -> Vec3 {
         let node = held.node as usize;
         let (m, dt) = (self.model.mass[node], self.dt);
         let (middle, unheld) = (*v - 0.5 * dt * *a, *v);
@@ -441,7 +448,15 @@ fn body_of(model: &Model, node: usize) -> &Body {
 }
 
 /// `f − f_ext + c m v` of a held node: what its support has to bear.
-fn unbalanced_force(body: &Body, m: f64, internal: Vec3, load: &[Vec3], held: &Held, time: f64, v: Vec3) -> Vec3 {
+fn unbalanced_force(
+    body: &Body,
+    m: f64,
+    internal: Vec3,
+    load: &[Vec3],
+    held: &Held,
+    time: f64,
+    v: Vec3,
+) -> Vec3 {
     let loaded = load.get(held.node as usize).copied().unwrap_or_default();
     let external = m * body.gravity * body.gravity_table.at(time) + loaded;
     internal - external + body.damping * m * v

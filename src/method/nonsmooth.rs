@@ -30,7 +30,7 @@ pub mod program;
 pub mod simplex;
 
 use super::impulses::Impulses;
-use super::newmark::{Newmark, ContactKick as Kick, Touched, UNTOUCHED};
+use super::newmark::{ContactKick as Kick, Newmark, Touched, UNTOUCHED};
 use super::step_control::StepRule;
 use super::{Method, StepError, Watch};
 use crate::math::Vec3;
@@ -444,8 +444,13 @@ impl Method for Nonsmooth {
         let keys = record.get("nonsmooth.multipliers")?;
         let mut forces = vec![Vec3::zeros(); keys.len()];
         record.read_vectors("nonsmooth.tangential", &mut forces)?;
-        let touches =
-            [ContactKind::NodePoint, ContactKind::NodePlane, ContactKind::NodeSegment, ContactKind::NodeTriangle, ContactKind::EdgeEdge];
+        let touches = [
+            ContactKind::NodePoint,
+            ContactKind::NodePlane,
+            ContactKind::NodeSegment,
+            ContactKind::NodeTriangle,
+            ContactKind::EdgeEdge,
+        ];
         self.program.memory.clear();
         for (k, f) in keys.chunks_exact(4).zip(forces.chunks_exact(4)) {
             let Some(&touch) = touches.get(k[0] as usize) else {

@@ -23,7 +23,7 @@
 
 mod nodes;
 
-use super::bipotential::{StepInput, ContactSet};
+use super::bipotential::{ContactSet, StepInput};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
 use super::{Method, StepError, StepRule, Watch};

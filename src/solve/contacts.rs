@@ -31,7 +31,7 @@ use crate::model::inertia::Inertia;
 use order::{NONE, Order};
 use rayon::prelude::*;
 use std::time::Instant;
-use sweep::{SweepInput, Errors, Island, Row, STRETCH, Shared};
+use sweep::{Errors, Island, Row, STRETCH, Shared, SweepInput};
 
 /// Points of the largest contact: a node on a quadrilateral.
 pub const POINTS: usize = 5;
@@ -235,7 +235,8 @@ impl Contacts {
         islands.iter_mut().zip(&order.islands).for_each(|(island, extent)| island.begin(extent));
         let arranged = Instant::now();
         let threads = rayon::current_num_threads() > 1;
-        let input = SweepInput { list, order, inertia, dt, free: v, v: shared, limits, threads, typical: *typical };
+        let input =
+            SweepInput { list, order, inertia, dt, free: v, v: shared, limits, threads, typical: *typical };
         input.islands(islands, rows, forces);
         let swept = Instant::now();
         list.par_iter_mut().zip(&order.placements).with_min_len(STRETCH).for_each(|(contact, placement)| {

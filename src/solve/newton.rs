@@ -144,7 +144,8 @@ impl Newton {
             let moved = share * increment.size;
             let balanced = residual.force <= limits.residual_tol * residual.scale;
             let round_off = residual.force <= ROUND_OFF * residual.floor;
-            if (balanced || round_off) && moved <= limits.increment_tol || (round_off && share == 1.0 && self.spent())
+            if (balanced || round_off) && moved <= limits.increment_tol
+                || (round_off && share == 1.0 && self.spent())
             {
                 return Outcome::Converged;
             }

@@ -64,7 +64,8 @@ impl Calibration {
         let Some(file) = &self.file else { return };
         let text = format!("{:#}\n", Value::Object(self.all.clone()));
         if let Some(folder) = file.parent() {
-            let _ = std::fs::create_dir_all(folder).and_then(|()| carom::output::replace_file(file, text.as_bytes()));
+            let _ = std::fs::create_dir_all(folder)
+                .and_then(|()| carom::output::replace_file(file, text.as_bytes()));
         }
     }
 }
@@ -121,7 +122,9 @@ fn blocks(method: &str, cells: u32) -> String {
         )
     };
     let (lower, upper) = (block("lower", 0.0, 0.25), block("upper", 0.10001, -0.25));
-    format!("method = \"{method}\"\nend = 0.01\n{lower}{upper}[contact]\nfriction = 0.3\n[output]\nhistory = 1\nframes = 0\n")
+    format!(
+        "method = \"{method}\"\nend = 0.01\n{lower}{upper}[contact]\nfriction = 0.3\n[output]\nhistory = 1\nframes = 0\n"
+    )
 }
 
 /// The case whose pass is the standard one. Call inside a pool.

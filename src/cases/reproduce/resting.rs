@@ -56,7 +56,11 @@ pub(super) const THROWN_DISC: Published = Published {
             Prototype.within("energy that the surface loses", lost(usual), 0.043, 0.003),
             Exact.within("sliding: friction over pressure", friction_share(sliding), 0.2, 1e-6),
             Exact.within("sliding: momentum lost along, over that across", slowed, 0.2, 1e-6),
-            Exact.at_most("turning back in part: friction over pressure", friction_share(turning), 0.2 - 1e-6),
+            Exact.at_most(
+                "turning back in part: friction over pressure",
+                friction_share(turning),
+                0.2 - 1e-6,
+            ),
             Exact.at_most("a step of 1e-3 s is too long: stable one over it", stable, 1.0),
         ];
         for (rough, smooth) in [(&o[1], &o[0]), (&o[0], &o[2]), (&o[2], &o[3])] {

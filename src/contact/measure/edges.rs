@@ -267,7 +267,16 @@ impl EdgeChooser<'_> {
             return Measured::TooDeep;
         }
         let gap = apart - offset;
-        Measured::Near(EdgeEdge { first: e, second: f, s: near.s, t: near.t, p: near.p, q: near.q, gap, normal })
+        Measured::Near(EdgeEdge {
+            first: e,
+            second: f,
+            s: near.s,
+            t: near.t,
+            p: near.p,
+            q: near.q,
+            gap,
+            normal,
+        })
     }
 }
 
@@ -336,7 +345,12 @@ mod tests {
                 keys: &mut keys,
             });
             let (mut together, mut left_out) = (Vec::new(), 0);
-            lane::dispatch(MeasureEdges { chooser, keys: &keys, out: &mut together, too_deep: &mut left_out });
+            lane::dispatch(MeasureEdges {
+                chooser,
+                keys: &keys,
+                out: &mut together,
+                too_deep: &mut left_out,
+            });
             assert_eq!(alone, together, "round {round}");
             assert_eq!(deep, left_out, "round {round}");
             (records, too_deep) = (records + alone.len(), too_deep + deep);

@@ -64,7 +64,12 @@ fn a_corner_at_a_rim_belongs_to_the_face_it_looks_at() {
     let found = records(&scene, &x, 0.1);
     let record = found.vertex_face().iter().find(|r| r.node == corner).unwrap();
     let reassigned = reassign_face(&scene, &x, record, 0.5);
-    assert!(record.normal.z < 0.1 && reassigned.normal.z > 0.99, "{:?} {:?}", record.normal, reassigned.normal);
+    assert!(
+        record.normal.z < 0.1 && reassigned.normal.z > 0.99,
+        "{:?} {:?}",
+        record.normal,
+        reassigned.normal
+    );
     assert!((reassigned.gap + 0.01).abs() < 1e-12);
     // in the middle of a face nothing changes
     let middle = node_at(&x, [0.5 + 1e-6, 0.5, 0.99]);

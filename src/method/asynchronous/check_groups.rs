@@ -41,7 +41,11 @@ pub struct Near {
 
 impl Near {
     /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
-    pub fn renew(&mut self, check_groups: &mut [CheckGroup], mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool) {
+    pub fn renew(
+        &mut self,
+        check_groups: &mut [CheckGroup],
+        mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool,
+    ) {
         let Near { ids, active } = self;
         ids.clear();
         active.clear();

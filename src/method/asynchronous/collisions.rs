@@ -16,12 +16,12 @@
 //! before has left. Who is inside whom is a matter of positions, which no impulse changes at its own instant: that part
 //! is done beforehand, by all threads.
 
+use super::check_groups::{CheckGroup, Near, check_groups};
 use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::{Edges, Line};
-use super::impulses::{Books, ContactContext, Local, DriftedView};
+use super::impulses::{Books, ContactContext, DriftedView, Local};
 use super::obstacles::Obstacles;
 use super::options::{ContactVelocity, Options};
-use super::check_groups::{Near, CheckGroup, check_groups};
 use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
@@ -356,7 +356,13 @@ impl Collisions {
     }
 
     /// Who of a check group is in which target, in order; returns the number of tasks.
-    fn find_hits(&self, check_group: usize, hits: &mut Vec<Vec<Hit>>, model: &Model, motion: &DriftedView) -> usize {
+    fn find_hits(
+        &self,
+        check_group: usize,
+        hits: &mut Vec<Vec<Hit>>,
+        model: &Model,
+        motion: &DriftedView,
+    ) -> usize {
         let active = self.near.active(&self.check_groups[check_group]);
         let tasks = active.len().div_ceil(CHUNK);
         while hits.len() < tasks {
@@ -448,11 +454,18 @@ impl Collisions {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let (meet, bodies) = (&self.meet, self.bodies);
-        self.obstacles.find(contactor.node, &y, context.model, &self.scene, &context.motion(), |body, pair| {
-            if meet[contactor.body as usize * bodies + body as usize] {
-                pairs.push((body, pair));
-            }
-        });
+        self.obstacles.find(
+            contactor.node,
+            &y,
+            context.model,
+            &self.scene,
+            &context.motion(),
+            |body, pair| {
+                if meet[contactor.body as usize * bodies + body as usize] {
+                    pairs.push((body, pair));
+                }
+            },
+        );
         self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, context);
         let mut carried = contactor.carried;
         for &(body, pair) in &pairs {

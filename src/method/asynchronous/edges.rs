@@ -14,9 +14,9 @@
 //! not look for faces. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
+use super::check_groups::{CheckGroup, Near, check_groups};
 use super::collisions::{Collisions, holds};
 use super::impulses::{ContactContext, DriftedView};
-use super::check_groups::{Near, CheckGroup, check_groups};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
@@ -160,7 +160,12 @@ impl Edges {
     }
 
     /// The edges of a group are checked for contact and answered; returns when they are checked again.
-    pub fn check(&mut self, check_group: usize, collisions: &mut Collisions, context: &mut ContactContext) -> u64 {
+    pub fn check(
+        &mut self,
+        check_group: usize,
+        collisions: &mut Collisions,
+        context: &mut ContactContext,
+    ) -> u64 {
         let Edges { list, check_groups, near, crossed, .. } = self;
         let check_group = &mut check_groups[check_group];
         collisions.books.tally.checks += check_group.members.len() as u64;

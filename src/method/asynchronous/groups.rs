@@ -5,7 +5,7 @@
 //! around them, as groups of their own.
 
 use super::fixed::Fixed;
-use super::group::{At, Group, Kick, Nodes, KickSums, Work};
+use super::group::{At, Group, Kick, KickSums, Nodes, Work};
 use super::instant::InstantForces;
 use super::synchronised::When;
 use crate::element::Pass;

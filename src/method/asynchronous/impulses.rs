@@ -103,7 +103,14 @@ impl Books {
     }
 
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
-    pub fn give(&mut self, pair: &Pair, nodes: &[u32], impact: &Impact, bodies: [u32; 2], context: &mut ContactContext) {
+    pub fn give(
+        &mut self,
+        pair: &Pair,
+        nodes: &[u32],
+        impact: &Impact,
+        bodies: [u32; 2],
+        context: &mut ContactContext,
+    ) {
         let j = impact.impulse();
         let tally = &mut self.tally;
         let (tick, clock) = (context.when.tick, context.when.clock);

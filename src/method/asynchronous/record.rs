@@ -48,7 +48,8 @@ impl Asynchronous {
         [self.clock.begin, self.clock.tick] = clock;
         [self.now, self.window.1] = record.read_counts(&name("counts"))?;
         read_counts(record, &name("tau"), &mut self.tau)?;
-        let mut next = vec![0; self.groups.list.len() + self.prescribed.len() + self.edges.check_groups.len()];
+        let mut next =
+            vec![0; self.groups.list.len() + self.prescribed.len() + self.edges.check_groups.len()];
         read_counts(record, &name("next"), &mut next)?;
         let (of_groups, rest) = next.split_at(self.groups.list.len());
         let (of_prescribed, of_edges) = rest.split_at(self.prescribed.len());

@@ -46,7 +46,13 @@ impl Groups {
     }
 
     /// Velocity of a node that belongs to `tick`. Loads count with the force of their last kick.
-    pub fn synchronised_velocity(&mut self, node: usize, when: &When, model: &Model, at: &NodeStates) -> Vec3 {
+    pub fn synchronised_velocity(
+        &mut self,
+        node: usize,
+        when: &When,
+        model: &Model,
+        at: &NodeStates,
+    ) -> Vec3 {
         let When { tick, phase, ref clock } = *when;
         let v = at.v[node];
         let mut back = Vec3::zeros();

@@ -152,7 +152,8 @@ impl Equations<'_> {
             sweeps: contact.sweeps,
             natural_map_residual: None,
         };
-        self.contact_set.report = dense::solve(&reduced.w, &d.b, &d.mu, &mut d.r, &mut d.u, &limits, self.stop);
+        self.contact_set.report =
+            dense::solve(&reduced.w, &d.b, &d.mu, &mut d.r, &mut d.u, &limits, self.stop);
         for ((contact, q), r) in list.iter_mut().zip(&reduced.frames).zip(d.r.chunks_exact(3)) {
             contact.force = q.transpose() * Vec3::new(r[0], r[1], r[2]);
         }

@@ -3,7 +3,7 @@
 use crate::contact::pair::{Key, Pair};
 use crate::math::{Mat3, Vec3};
 use crate::method::impulses::Impulses;
-use crate::method::newmark::{Newmark, ContactKick, Touched, UNTOUCHED};
+use crate::method::newmark::{ContactKick, Newmark, Touched, UNTOUCHED};
 use crate::method::response::Impact;
 use crate::model::{Ledger, Model};
 

@@ -20,7 +20,7 @@ use crate::contact::entry;
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
-use crate::contact::rules::{came_through, depth_of_edges, is_second_end, faces_against, in_normal_cones};
+use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::{ThreeStage, Way};
@@ -152,7 +152,8 @@ impl Collisions {
                 let samples = slots.iter().step_by(slots.len().div_ceil(SAMPLES).max(1));
                 let count = samples.len().max(1) as f64;
                 let displacement = samples.map(|&k| way(k)).sum::<Vec3>() / count;
-                let deviation = slots.iter().map(|&k| (way(k) - displacement).norm_squared()).fold(0.0, f64::max);
+                let deviation =
+                    slots.iter().map(|&k| (way(k) - displacement).norm_squared()).fold(0.0, f64::max);
                 (displacement, deviation.sqrt())
             };
             middle += displacement / scene.bodies.len() as f64;

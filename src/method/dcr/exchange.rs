@@ -157,7 +157,14 @@ impl Collisions {
     }
 
     /// Enters one contact in the books, with what follows from its impulse.
-    fn account(&mut self, w: &PendingImpact, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
+    fn account(
+        &mut self,
+        w: &PendingImpact,
+        model: &Model,
+        options: &Options,
+        newmark: &Newmark,
+        v: &mut [Vec3],
+    ) {
         if w.normal <= 0.0 {
             return;
         }

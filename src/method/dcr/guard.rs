@@ -124,7 +124,8 @@ impl Collisions {
         let Collisions { world, on_the_way, list, start, impact_zones, account, .. } = self;
         let (at, scene, now, nodes) = (world.places(), &world.scene, &world.x, &account.nodes);
         let reach = REACH * self.clearance;
-        let far = |n: &Node| (now[n.node as usize] - impact_zones.gathered[n.node as usize]).norm() > 0.5 * reach;
+        let far =
+            |n: &Node| (now[n.node as usize] - impact_zones.gathered[n.node as usize]).norm() > 0.5 * reach;
         if impact_zones.gathered.is_empty() || nodes.iter().any(far) {
             let query = Query { reach, ..Query::all(reach) };
             on_the_way.gather(scene, Positions::swept(start, now), &query)?;
@@ -148,7 +149,9 @@ impl Collisions {
             }
         });
         impact_zones.meetings.clear();
-        impact_zones.meetings.extend(impact_zones.near.iter().filter_map(|n| Some(Meeting { of: n.of, time: n.met? })));
+        impact_zones
+            .meetings
+            .extend(impact_zones.near.iter().filter_map(|n| Some(Meeting { of: n.of, time: n.met? })));
         list.clear();
         for meeting in &impact_zones.meetings {
             match meeting.of {
@@ -195,7 +198,10 @@ impl Collisions {
     fn move_together(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let free = model.mass.len();
         let impact_zones = std::mem::take(&mut self.impact_zones);
-        for zone in impact_zones.members.chunk_by(|&a, &b| impact_zones.together.lowest(a) == impact_zones.together.lowest(b)) {
+        for zone in impact_zones
+            .members
+            .chunk_by(|&a, &b| impact_zones.together.lowest(a) == impact_zones.together.lowest(b))
+        {
             let (mut mass, mut mean) = (0.0, Vec3::zeros());
             let (mut held, mut prescribed) = (Mat3::zeros(), Vec3::zeros());
             for &k in zone {

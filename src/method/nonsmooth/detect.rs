@@ -15,7 +15,7 @@
 //! Inside, nearest facet and the normal cones of edges are those of `contact`; nothing here depends on the order in which
 //! bodies were named but ties.
 
-use super::simplex::{Foot, Simplex, ContactKind};
+use super::simplex::{ContactKind, Foot, Simplex};
 use crate::contact::crossing::{StepPath, node_meets};
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones};
@@ -252,7 +252,8 @@ impl Admissible {
         };
         let bodies = [self.scene.node_body[node as usize], facet.body];
         let mu = model.contact.law(bodies[0], bodies[1]).friction;
-        let carried = if touch == ContactKind::NodePlane { self.carried(node, facet.body) } else { Vec3::zeros() };
+        let carried =
+            if touch == ContactKind::NodePlane { self.carried(node, facet.body) } else { Vec3::zeros() };
         Constraint {
             key: (touch, node, face),
             simplex: Simplex { touch, nodes, sign },

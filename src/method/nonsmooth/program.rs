@@ -17,7 +17,7 @@
 //! sweeps over multipliers and friction, then the multipliers exactly (`solve::complementarity`), in turns until neither changes.
 
 use super::detect::{Admissible, Constraint, Key};
-use super::simplex::{Foot, ContactKind};
+use super::simplex::{ContactKind, Foot};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
 use carom_declare::words;

@@ -206,8 +206,13 @@ mod tests {
     use super::*;
     use crate::contact::dice::Dice;
 
-    const TOUCHES: [ContactKind; 5] =
-        [ContactKind::NodePoint, ContactKind::NodePlane, ContactKind::NodeSegment, ContactKind::NodeTriangle, ContactKind::EdgeEdge];
+    const TOUCHES: [ContactKind; 5] = [
+        ContactKind::NodePoint,
+        ContactKind::NodePlane,
+        ContactKind::NodeSegment,
+        ContactKind::NodeTriangle,
+        ContactKind::EdgeEdge,
+    ];
 
     fn any(touch: ContactKind, dice: &mut Dice) -> (Simplex, [Vec3; 4]) {
         let sign = if dice.below(2) == 0 { -1.0 } else { 1.0 };
@@ -228,7 +233,8 @@ mod tests {
             for _ in 0..200 {
                 let (simplex, x) = any(touch, &mut dice);
                 let d = [(); 4].map(|()| dice.point(1.0));
-                let d = if touch == ContactKind::NodeSegment { d.map(|d| Vec3::new(d.x, d.y, 0.0)) } else { d };
+                let d =
+                    if touch == ContactKind::NodeSegment { d.map(|d| Vec3::new(d.x, d.y, 0.0)) } else { d };
                 let at = |h: f64| [0, 1, 2, 3].map(|k| x[k] + h * d[k]);
                 let slope = (simplex.value_at(&at(eps)) - simplex.value_at(&at(-eps))) / (2.0 * eps);
                 let g = simplex.gradient(&x);

@@ -76,7 +76,8 @@ fn scene(seed: u64, nodes: usize, contacts: usize, mu: f64, held: bool) -> Scene
             }
             let u = contact.velocity(&free);
             let along = contact.normal.dot(&u);
-            contact.velocity_bias = dice.between(0.02, 0.2) + mu * (u - along * contact.normal).norm() - along;
+            contact.velocity_bias =
+                dice.between(0.02, 0.2) + mu * (u - along * contact.normal).norm() - along;
             contact
         })
         .collect();
@@ -268,7 +269,11 @@ fn threads_change_nothing() {
             })
         };
         let one = with(1);
-        assert!(one.2.colours > 1 && one.2.unfinished == 0 && one.2.natural_map_residual < 1e-6, "{:?}", one.2);
+        assert!(
+            one.2.colours > 1 && one.2.unfinished == 0 && one.2.natural_map_residual < 1e-6,
+            "{:?}",
+            one.2
+        );
         for threads in [2, 4, 8] {
             assert!(one == with(threads), "{threads} threads");
         }

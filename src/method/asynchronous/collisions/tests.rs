@@ -64,7 +64,8 @@ fn lists_of_candidates_miss_nobody() {
             }
         }
         let when = When { tick, phase: Phase::Centred, clock };
-        let context = ContactContext { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
+        let context =
+            ContactContext { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
         if collisions.is_due(tick) {
             collisions.refresh(&mut edges, &context);
             renewed += 1;
