@@ -4,10 +4,10 @@
 //! |------|-----------------|
 //! | [`faces_against`] | whether a node can touch along a normal at all: a floor's node under the rim of a block touches its bottom, not its side |
 //! | [`came_through`] | the face through which a node went in, where sides of two bodies are flush |
-//! | [`reassign_face`], [`facing`] | the face a node at a rim looks at |
+//! | [`reassign_face`], [`facing`] | the face that a node at a rim touches, where the nearest one is another |
 //! | [`in_normal_cones`] | whether the normal of two edges lies in the normal cones of both |
 //! | [`is_sharp`] | whether an edge is one: two lines of a mesh on flat faces do not touch, nodes do |
-//! | [`covered_by_vertex_face`] | whether a node on a face says already what two edges would say |
+//! | [`covered_by_vertex_face`] | whether a node on a face is already the contact that two edges would be |
 //! | [`is_same_contact`] | whether two contacts of a node are one |
 //! | [`covered_by_coincident_node`] | whether two nodes that lie on each other need only one contact |
 //! | [`is_second_end`] | whether two ends of bars see each other for the second time |

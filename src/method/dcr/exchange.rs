@@ -4,10 +4,10 @@
 //! momentum the part along all that close is taken apart and turned around together:
 //!
 //! ```text
-//! 1 stop      λ ≥ 0   n·u ≥ 0   λ n·u = 0      each contact in turn, until nothing closes
-//! 2 part      λ (1 + s e)                      s from the energy Σ e² D that restitution leaves, D what stopping took
-//! 3 rub       t                                each contact in turn, in the cone of what stopped it
-//! 4 return    t (1 + s_t e)                    s_t ≤ 1 from the energy: friction never adds any
+//! 1 compression   λ ≥ 0   n·u ≥ 0   λ n·u = 0      each contact in turn, until nothing closes
+//! 2 restitution   λ (1 + s e)                      s from the energy Σ e² D that restitution leaves, D what compression took
+//! 3 friction      t                                each contact in turn, in the cone of the impulse of compression
+//! 4 return        t (1 + s_t e)                    s_t ≤ 1 from the energy: friction never adds any
 //! ```
 //!
 //! s is 1 as far as 1 has come to its end. For one contact this is the closed form. With plastic stick 3 has the cone of the
@@ -36,7 +36,7 @@ use crate::model::Model;
 /// An island is settled when a round changes no velocity by more than this share of its fastest approach.
 const SETTLED: f64 = 1e-3;
 
-/// A contact that has been put back on the surface and waits for its impulse.
+/// An impact whose contact has been put back on the surface and whose impulse is to come.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingImpact {
     pub pair: Pair,
@@ -48,7 +48,7 @@ pub struct PendingImpact {
     inv: Mat3,
     inv_n: f64,
     approach: f64,
-    /// Impulse that stops it, and all of its normal impulse [N s]; share of the slip that comes back.
+    /// Impulse of its compression, and all of its normal impulse [N s]; share of the slip that comes back.
     compression: f64,
     normal: f64,
     back: f64,
@@ -82,7 +82,7 @@ impl PendingImpact {
     }
 }
 
-/// Contacts that wait, and who shares nodes with whom.
+/// Impacts of a step, and which of them share nodes.
 #[derive(Clone, Debug, Default)]
 pub struct ImpactIslands {
     pub pending: Vec<PendingImpact>,
@@ -223,7 +223,7 @@ impl Island<'_> {
         response::push(&w.pair, impulse, self.inv_mass, v);
     }
 
-    /// All three steps; returns the work given back.
+    /// All phases; returns the work given back.
     fn bounce(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
         let mut fastest: f64 = 0.0;
         for c in self.places() {
@@ -249,7 +249,7 @@ impl Island<'_> {
         returned
     }
 
-    /// 1: nothing closes any more, and nothing that opens is held.
+    /// 1, compression: nothing closes any more, and nothing that opens is held.
     fn compression(&self, pending: &mut [PendingImpact], settled: f64, v: &mut [Vec3]) {
         for _ in 0..self.sweeps {
             let mut changed: f64 = 0.0;
@@ -270,7 +270,7 @@ impl Island<'_> {
         }
     }
 
-    /// 2: what was stopped parts again, with the energy that restitution leaves of what stopping took; returns the work
+    /// 2, restitution: what was stopped parts again, with the energy that is left of what compression took; returns the work
     /// given back.
     fn restitution(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
         let share = |w: &PendingImpact| w.compression * if self.corrected { 1.0 } else { w.pair.e };
@@ -308,7 +308,7 @@ impl Island<'_> {
         returned
     }
 
-    /// 3: sliding is stopped, as far as the normal impulses allow: with elastic stick those that stop the approach.
+    /// 3, friction: sliding is stopped, as far as the normal impulses allow: with elastic stick those of compression.
     fn friction(&self, pending: &mut [PendingImpact], settled: f64, v: &mut [Vec3]) {
         for _ in 0..self.sweeps {
             let mut changed: f64 = 0.0;
@@ -341,7 +341,7 @@ impl Island<'_> {
 }
 
 impl Island<'_> {
-    /// 4: slip comes back as the approach did, as far as friction has taken energy for it.
+    /// 4, return: slip comes back as the approach did, as far as friction has taken energy for it.
     fn return_slip(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) {
         let slides = |w: &PendingImpact| w.friction != Vec3::zeros();
         // energy of s times what would come back: along s + ½ square s²

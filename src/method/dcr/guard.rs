@@ -2,11 +2,11 @@
 //!
 //! A guarded step starts free of overlaps. On the straight way to its end every node and face, and every two edges, that may
 //! meet are asked whether they do, by a test that never misses. What meets is answered like any other impact; each answer
-//! moves nodes, so the way is looked at again, and what slides along each other closely is given a little more room. Features that still meet after a few rounds are tied into *zones*: the
-//! nodes of a zone keep their places to each other and share their mean displacement, or that of whoever holds one of
-//! them. Zones only grow, and in a zone nothing moves against anything, so this ends.
+//! moves nodes, so the way is looked at again, and what slides along each other closely is given a little more room. Features that still meet after a few rounds are tied into *impact zones* (Provot 1997; Bridson, Fedkiw &
+//! Anderson 2002): the nodes of a zone keep their places to each other and share their mean displacement, or that of whoever holds
+//! one of them. Zones only grow, and in a zone nothing moves against anything, so this ends.
 //!
-//! Velocities stay those of the impacts. The work of what zones move is booked as correction.
+//! Velocities stay those of the impacts. The work of what impact zones move is booked as correction.
 
 use super::Options;
 use super::account::Node;
@@ -46,7 +46,7 @@ const START: u32 = 200;
 #[derive(Clone, Debug, Default)]
 pub struct ImpactZones {
     together: Sets,
-    /// Nodes of all zones.
+    /// Nodes of all impact zones.
     members: Vec<u32>,
     meetings: Vec<Meeting>,
     /// Who is near whom on the way of this step.
@@ -194,7 +194,7 @@ impl Collisions {
         impact_zones.members = members;
     }
 
-    /// Gives the nodes of each zone one displacement: that of the held among them, beside that their mean by mass.
+    /// Gives the nodes of each impact zone one displacement: that of the held among them, beside that their mean by mass.
     fn move_together(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let free = model.mass.len();
         let impact_zones = std::mem::take(&mut self.impact_zones);
