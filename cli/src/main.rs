@@ -10,6 +10,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod signals;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ enum Command {
     Plot(look::PlotArgs),
     /// Draw a run: pictures and animations, without a display
     Render(look::RenderArgs),
+    /// Show a run in the browser, also while it goes on
+    View(view::Arguments),
     /// Run the published cases and check them
     Reproduce(reproduce::ReproduceArgs),
     /// Measure how fast this machine computes
@@ -51,7 +54,11 @@ fn main() -> ExitCode {
         Command::Examples => examples::list(),
         Command::Example(arguments) => examples::write(&arguments),
         Command::Plot(arguments) => look::command(look::plot(&arguments)),
-        Command::Render(arguments) => look::command(look::render(&arguments)),
+        Command::Render(arguments) => match arguments.html() {
+            Some(written) => look::told(written),
+            None => look::command(look::render(&arguments)),
+        },
+        Command::View(arguments) => view::command(&arguments),
         Command::Reproduce(arguments) => reproduce::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
         Command::Schema => examples::schema(),

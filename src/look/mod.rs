@@ -5,13 +5,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `folder` | history, summary, reference points |
+//! | `folder`, `results` | history, summary, reference points; the folder of a run as a whole |
 //! | `axis`, `chart`, `plot` | ticks, panels of curves, the figures of a run |
 //! | `words` | a run in a few lines of text |
 //! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
 //! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
 //! | `obstacle` | rigid walls and tools: grey, and never in the way |
 //! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
+//! | `page` | the interactive page: what it shows, and as one file |
 
 mod axis;
 mod camera;
@@ -23,9 +24,11 @@ pub(crate) mod font;
 pub mod image;
 mod obstacle;
 mod overlay;
+pub mod page;
 pub mod plot;
 mod raster;
 pub mod render;
+mod results;
 mod scene;
 mod words;
 
@@ -33,6 +36,7 @@ pub use camera::View;
 pub use colour::Theme;
 pub use plot::{PlotOptions, plot};
 pub use render::{ColourBy, RenderOptions, Select, picture, render};
+pub use results::{FieldData, FrameData, Results};
 pub use scene::Cut;
 pub use words::in_words;
 

@@ -29,7 +29,7 @@ pub mod detect;
 pub mod program;
 pub mod simplex;
 
-use super::impulses::Impulses;
+use super::impulses::{Carried, Impulses};
 use super::newmark::{Newmark, Touch as Kick, Touched, UNTOUCHED};
 use super::step_control::StepRule;
 use super::{Method, StepError, Watch};
@@ -290,6 +290,7 @@ impl Nonsmooth {
             ledger.restitution -= quarter * free.dot(&(self.newmark.acceleration(k) - a0));
             self.impulses.received[k] += kick.impulse;
         }
+        self.impulses.carried.clear();
         let (program, at) = (&self.program, &self.at);
         let mut contacts = 0;
         for (i, c) in program.work.iter().enumerate().filter(|(i, _)| program.lambda[*i] > 0.0) {
@@ -333,6 +334,11 @@ impl Nonsmooth {
             }
             let on = if rigid[0] { -on_second } else { on_first };
             self.impulses.add(c.bodies, dt * on);
+            let foot = c.simplex.foot(&at.now);
+            let first = c.simplex.ids().iter().zip(foot.weights).filter(|(_, w)| *w > 0.0);
+            let nodes = first.map(|(&k, w)| (w * foot.normal, at.now[k as usize]));
+            let gap = c.simplex.value(&at.now) / foot.lever;
+            self.impulses.carried.push(Carried::by_nodes(c.simplex.nodes, c.bodies, nodes, gap, dt * on));
         }
         (self.report.constraints, self.report.active) = (program.work.len(), contacts);
         ledger.contacts = contacts as u64;

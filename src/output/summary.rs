@@ -1,5 +1,6 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
+use crate::model::Model;
 use crate::run::{Case, Run, doubts};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -52,6 +53,9 @@ pub struct Summary {
     pub title: String,
     pub method: String,
     pub threads: usize,
+    /// Names of bodies, then of obstacles: what the numbers of `body` in frames stand for.
+    #[serde(default)]
+    pub bodies: Vec<String>,
     pub nodes: usize,
     pub elements: usize,
     pub steps: u64,
@@ -91,6 +95,7 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps: case.state.step,
@@ -122,6 +127,7 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps,
@@ -171,6 +177,11 @@ impl Summary {
         let text = std::fs::read_to_string(folder.join("summary.json"))?;
         serde_json::from_str(&text).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
     }
+}
+
+fn names(model: &Model) -> Vec<String> {
+    let obstacles = model.contact.obstacles.iter().map(|o| o.name.clone());
+    model.bodies.iter().map(|b| b.name.clone()).chain(obstacles).collect()
 }
 
 /// Largest resident memory of this process so far [bytes]; 0 where the system does not tell.

@@ -55,7 +55,8 @@ pub fn newest(folder: &Path) -> Option<Record> {
     NAMES.iter().filter_map(|name| read(&folder.join(name)).ok()).max_by_key(step_of)
 }
 
-fn write(path: &Path, record: &Record) -> io::Result<()> {
+/// Writes a checkpoint, whole or not at all.
+pub fn write(path: &Path, record: &Record) -> io::Result<()> {
     let header: Header = record
         .arrays
         .iter()

@@ -70,7 +70,12 @@ impl Observer for Recorder {
         Ok(())
     }
 
-    /// A run that is taken up is remembered from there on. What the file's own history keeps serves both.
+    /// The same as the file's own history keeps, where there is one.
+    fn save(&self, record: &mut Record) {
+        self.source.save(record);
+    }
+
+    /// A run that is taken up is remembered from there on.
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         self.source.restore(record)?;
         self.times.seen(

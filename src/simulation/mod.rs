@@ -9,10 +9,13 @@
 //! A simulation has threads of its own: nothing here depends on the pool of the program around it, and every number is the
 //! same whatever their count. With a folder it leaves behind what the program `carom run` does, because that is all it does.
 
+mod contacts;
 mod error;
 mod folder;
 mod history;
+mod steer;
 
+pub use contacts::ContactPair;
 pub use error::SimulationError;
 pub use folder::Before;
 pub use history::Table;
@@ -20,6 +23,7 @@ pub use history::Table;
 use crate::deck::{self, Input, Loaded, Output, OwnLaws, Problem, Spec, resolve};
 use crate::math::Vec3;
 use crate::method::Reached;
+use crate::model::load::OwnLoad;
 use crate::model::record::Record;
 use crate::model::{Ledger, Model};
 use crate::output::frames::Frames;
@@ -41,7 +45,9 @@ pub struct Setup {
     threads: Option<usize>,
     options: Vec<String>,
     laws: OwnLaws,
+    loads: Vec<OwnLoad>,
     folder: Option<(PathBuf, Before)>,
+    checkpoint: Option<Record>,
 }
 
 impl Setup {
@@ -87,7 +93,7 @@ impl Setup {
     pub fn deck(self, name: &str, text: &str, folder: &Path) -> Result<Simulation, SimulationError> {
         let (begin, before, pool) = (Instant::now(), self.examine()?, self.pool()?);
         let input = Input { name, text, folder, options: &self.options };
-        let loaded = pool.install(|| deck::load_with(&input, &self.laws))?;
+        let loaded = pool.install(|| deck::load_with(&input, &self.laws, &self.loads))?;
         let output = loaded.spec.output;
         Ok(Simulation { begin, ..self.simulation(pool, before, Stage::Deck(Box::new(loaded)), output) })
     }
@@ -117,6 +123,7 @@ impl Setup {
         Simulation {
             pool,
             folder: self.folder,
+            checkpoint: self.checkpoint,
             found,
             stage,
             output,
@@ -144,6 +151,8 @@ enum Stage {
 pub struct Simulation {
     pool: rayon::ThreadPool,
     folder: Option<(PathBuf, Before)>,
+    /// Where to begin, if not at the deck's start.
+    checkpoint: Option<Record>,
     found: Found,
     stage: Stage,
     output: Output,
@@ -284,7 +293,10 @@ impl Simulation {
                 let made = folder::make(&path)?;
                 self.fresh(&path).inspect_err(|_| folder::undo(&path, &made))
             }
-            (_, None) => self.begin(None, None),
+            (_, None) => {
+                let record = self.checkpoint.take();
+                self.begin(None, record.as_ref())
+            }
         }
     }
 
@@ -366,7 +378,7 @@ impl Simulation {
             keeper = Some(Keeper::new(path, Duration::from_secs_f64((60.0 * checkpoint).min(1e9))));
         }
         let mut recorder = Recorder::new(&case, history, rows);
-        if let (Some(record), Some(_)) = (record, path) {
+        if let Some(record) = record {
             Observer::restore(&mut recorder, record).map_err(RunError::from)?;
         }
         observers.append(&mut self.observers);
@@ -421,20 +433,30 @@ impl Simulation {
 
     /// Carries on to the first instant at or after `until` [s] that the method reaches by itself: no step is shortened.
     pub fn advance(&mut self, until: f64) -> Result<(), SimulationError> {
+        self.advance_unless(until, &AtomicBool::new(false)).map(|_| ())
+    }
+
+    /// The same, unless `stop` is raised: then it returns between two steps, and can go on from there.
+    pub fn advance_unless(&mut self, until: f64, stop: &AtomicBool) -> Result<Reached, SimulationError> {
         self.start()?;
         let begin = Instant::now();
-        let Some((run, pool)) = self.running() else { return Ok(()) };
-        let outcome = pool.install(|| run.advance(until, &AtomicBool::new(false)));
+        let Some((run, pool)) = self.running() else { return Ok(Reached::Until) };
+        let outcome = pool.install(|| run.advance(until, stop));
         self.in_loop += begin.elapsed().as_secs_f64();
         self.remember();
-        outcome.map(|_| ()).map_err(SimulationError::from)
+        outcome.map_err(SimulationError::from)
     }
 
     /// One step of the method.
     pub fn step(&mut self) -> Result<(), SimulationError> {
+        self.step_unless(&AtomicBool::new(false)).map(|_| ())
+    }
+
+    /// The same, unless `stop` is raised: a long step may be given up, and the state stays as it was.
+    pub fn step_unless(&mut self, stop: &AtomicBool) -> Result<Reached, SimulationError> {
         self.start()?;
         let next = self.case().map_or(0.0, |case| case.method.next_step());
-        self.advance(self.time() + 0.5 * next)
+        self.advance_unless(self.time() + 0.5 * next, stop)
     }
 
     /// Ends a run that was carried piece by piece: leaves a checkpoint and the summary behind.
