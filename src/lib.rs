@@ -40,7 +40,7 @@
 pub use carom_declare as declare;
 pub use deck::OwnLaw;
 pub use run::{Look, Observer, ObserverError};
-pub use simulation::{Before, Contacts, Nodes, Setup, Simulation, SimulationError, Table};
+pub use simulation::{Before, ContactPair, Contacts, Nodes, Setup, Simulation, SimulationError, Table};
 pub use study::{
     Combine, Deck as StudyDeck, Member, Progress as StudyProgress, Study, StudyError, Tally, Varied,
 };

@@ -2,7 +2,7 @@
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, say};
 use carom::look::{
-    self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Select, Theme, TimeUnit, View,
+    self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Select, Theme, TimeUnit, View, page,
 };
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -124,8 +124,36 @@ pub struct RenderArgs {
     /// Pictures a second of an animation
     #[arg(long, default_value_t = 20.0, value_parser = speed)]
     fps: f64,
+    /// One interactive page instead, in one file that opens anywhere
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Largest size of that file [MB]; frames are left out until it fits
+    #[arg(long, value_name = "MB", default_value_t = 25.0, requires = "html", value_parser = megabytes)]
+    limit: f64,
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+}
+
+impl RenderArgs {
+    /// Writes the page, if one was asked for.
+    pub fn html(&self) -> Option<Result<page::Thinned, LookError>> {
+        let options = page::HtmlOptions { limit: (1e6 * self.limit) as usize, threads: self.threads };
+        self.html.as_ref().map(|file| page::html(&self.dir, file, &options))
+    }
+}
+
+/// Tells what became of a page.
+pub fn told(written: Result<page::Thinned, LookError>) -> Outcome {
+    let page::Thinned { path, size, frames: [kept, all], without } = written.map_err(failure)?;
+    let mut text = format!("{} ({:.1} MB)\n", path.display(), size as f64 / 1e6);
+    if kept < all {
+        text += &format!("  {kept} of {all} frames: --limit MB makes room for more\n");
+    }
+    if !without.is_empty() {
+        text += &format!("  left out to make room: {}\n", without.join(", "));
+    }
+    say(&text)?;
+    Ok(0)
 }
 
 /// Writes the pictures; returns their files.
@@ -165,6 +193,11 @@ fn range(text: &str) -> Result<(f64, f64), String> {
         text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
     ends.filter(|(lo, hi)| lo < hi && (hi - lo).is_finite())
         .ok_or_else(|| format!("`{text}` is not two rising numbers like 0,2.5e8"))
+}
+
+fn megabytes(text: &str) -> Result<f64, String> {
+    let size = text.parse().ok().filter(|m| (1.0..=2000.0).contains(m));
+    size.ok_or_else(|| format!("`{text}` is not a size from 1 to 2000"))
 }
 
 fn speed(text: &str) -> Result<f64, String> {

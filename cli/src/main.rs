@@ -11,6 +11,7 @@ mod reproduce;
 mod run;
 mod signals;
 mod study;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ enum Command {
     Plot(look::PlotArgs),
     /// Draw a run: pictures and animations, without a display
     Render(look::RenderArgs),
+    /// Show a run in the browser, also while it goes on
+    View(view::Arguments),
     /// Run the published cases and check them
     Reproduce(reproduce::ReproduceArgs),
     /// Measure how fast this machine computes
@@ -58,7 +61,11 @@ fn main() -> ExitCode {
         Command::Study(arguments) => study::study(&arguments),
         Command::Compare(arguments) => study::compare(&arguments),
         Command::Plot(arguments) => look::command(look::plot(&arguments)),
-        Command::Render(arguments) => look::command(look::render(&arguments)),
+        Command::Render(arguments) => match arguments.html() {
+            Some(written) => look::told(written),
+            None => look::command(look::render(&arguments)),
+        },
+        Command::View(arguments) => view::command(&arguments),
         Command::Reproduce(arguments) => reproduce::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
         Command::Schema => examples::schema(),

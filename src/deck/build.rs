@@ -14,6 +14,7 @@ use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{Options as Asynchronous, Steps};
 use crate::method::verlet::StepRule;
 use crate::model::contact::{self, ObstacleShape};
+use crate::model::load::OwnLoad;
 use crate::model::points::surface_points;
 use crate::model::restraint::Motion;
 use crate::model::{BodySpec, Builder, Model, ModelError, State, Table};
@@ -38,7 +39,14 @@ pub struct Built {
 }
 
 /// `folder` is where the deck's paths begin.
-pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: &Problems) -> Option<Built> {
+pub fn case(
+    spec: &Spec,
+    made: Vec<Made>,
+    loads: &[OwnLoad],
+    folder: &Path,
+    tree: &Tree,
+    problems: &Problems,
+) -> Option<Built> {
     let mut builder = Builder::default();
     let mut held = Vec::new();
     let mut rigid = Vec::new();
@@ -95,6 +103,7 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
     for (_, load) in spec.load.iter() {
         add_load(&mut builder, load);
     }
+    loads.iter().for_each(|load| builder.own_load(load.clone()));
     let names: Vec<&str> = deformable.iter().map(|d| d.0).chain(rigid.iter().map(|r| r.0)).collect();
     if let Some(contact) = &spec.contact {
         let dimension = builder.bodies().iter().map(|b| b.mesh.dimension()).max().unwrap_or(3);

@@ -47,6 +47,7 @@ pub use output::Output;
 pub use spec::Spec;
 use surfaces::Surfaces;
 
+use crate::model::load::OwnLoad;
 use crate::run::{Case, memory};
 use std::path::{Path, PathBuf};
 
@@ -77,11 +78,11 @@ pub struct Loaded {
 
 /// Reads, checks and builds a deck. Call inside [`crate::run::pool`]'s `install`.
 pub fn load(input: &Input) -> Result<Loaded, DeckErrors> {
-    load_with(input, &OwnLaws::default())
+    load_with(input, &OwnLaws::default(), &[])
 }
 
-/// The same for decks that may name `laws` too.
-pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
+/// The same for decks that may name `laws` too, with `loads` beside their own.
+pub fn load_with(input: &Input, laws: &OwnLaws, loads: &[OwnLoad]) -> Result<Loaded, DeckErrors> {
     let source = Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
     let mut tree = Tree::parse(&source)?;
     let problems = Problems::new(&source).with_context(laws);
@@ -97,7 +98,7 @@ pub fn load_with(input: &Input, laws: &OwnLaws) -> Result<Loaded, DeckErrors> {
         if !problems.none() {
             return None;
         }
-        Some((build::case(&spec, made, input.folder, &tree, &problems)?, spec))
+        Some((build::case(&spec, made, loads, input.folder, &tree, &problems)?, spec))
     });
     let warnings = problems.verdict()?;
     let Some((built, spec)) = built else {

@@ -5,7 +5,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `folder` | history, summary, reference points |
+//! | `folder`, `results` | history, summary, reference points; the folder of a run as a whole |
 //! | `axis`, `chart`, `plot`, `sheet` | ticks, panels of curves, the figures of a run; tables |
 //! | `compare` | several runs beside each other |
 //! | `words` | a run in a few lines of text |
@@ -13,6 +13,7 @@
 //! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
 //! | `obstacle` | rigid walls and tools: grey, and never in the way |
 //! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
+//! | `page` | the interactive page: what it shows, and as one file |
 
 mod axis;
 mod camera;
@@ -25,9 +26,11 @@ pub(crate) mod font;
 pub mod image;
 mod obstacle;
 mod overlay;
+pub mod page;
 pub mod plot;
 mod raster;
 pub mod render;
+mod results;
 mod scene;
 pub(crate) mod sheet;
 mod words;
@@ -37,6 +40,7 @@ pub use colour::Theme;
 pub use compare::{Compared, Comparison, overlay};
 pub use plot::{PlotOptions, TimeUnit, plot};
 pub use render::{ColourBy, RenderOptions, Select, picture, render};
+pub use results::{FieldData, FrameData, Results};
 pub use scene::Cut;
 pub use words::in_words;
 

@@ -206,7 +206,22 @@ impl Skin {
         }
     }
 
-    fn is_rigid(&self, cell: u32) -> bool {
+    /// Faces, each with its cell.
+    pub fn faces(&self) -> impl Iterator<Item = (&Facet, u32)> {
+        self.surface.facets.iter().zip(self.cell.iter().copied())
+    }
+
+    /// Edges of faces, each with the cell of one of them.
+    pub fn face_edges(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
+        self.surface.edges.iter().map(|e| (e.nodes, self.cell[e.facets[0] as usize]))
+    }
+
+    /// Bars, each with its cell.
+    pub fn bars(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
+        self.bars.iter().copied()
+    }
+
+    pub fn is_rigid(&self, cell: u32) -> bool {
         self.rigid_cells.get(cell as usize).is_some_and(|&r| r > 0)
     }
 

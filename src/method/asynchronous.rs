@@ -69,7 +69,7 @@ pub use synchronised::Phase;
 
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
-use super::{Method, Reached, StepError};
+use super::{Blow, Method, Reached, StepError};
 use crate::math::Vec3;
 use crate::model::forces::Forces;
 use crate::model::record::{Record, RecordError};
@@ -337,6 +337,9 @@ impl Asynchronous {
     ) -> Result<(), StepError> {
         self.now = tick;
         state.time = self.clock.time(tick);
+        // those of one window, wherever calls begin and end
+        let since = self.clock.time(tick.saturating_sub(self.window.0));
+        self.collisions.books.impulses.carried.retain(|c| c.time > since);
         self.measure(tick, model, state, false, ledger)
     }
 
@@ -476,6 +479,20 @@ impl Method for Asynchronous {
                 *x += self.clock.between(self.tau[i], self.now) * state.v[i];
             }
         }
+    }
+
+    /// Nodes stand where they were at their last kick: from there they drift with the new velocity to where they are now. The books
+    /// are sums of its own, and so is what is looked at.
+    fn strike(&mut self, model: &Model, state: &mut State, blow: &Blow) -> Result<(), RecordError> {
+        for (i, change) in blow.change.iter().enumerate() {
+            state.x[i] -= self.clock.between(self.tau[i], self.now) * change;
+        }
+        blow.strike(self, model, state)?;
+        self.copy.v.iter_mut().zip(&blow.change).for_each(|(v, change)| *v += change);
+        self.sums.external += blow.work;
+        self.sums.impulse += blow.impulse;
+        self.sums.moment += blow.moment;
+        Ok(())
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {

@@ -4,7 +4,7 @@
 //! Nodes of the model come first in the numbering of the scene, those of obstacles behind them. A method says how it sees
 //! quadrilaterals, asks the search what it wants to know and brings its own response.
 
-use super::impulses::Impulses;
+use super::impulses::{Carried, Impulses};
 use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::pair::Pair;
 use crate::contact::places::Places;
@@ -78,7 +78,10 @@ impl ContactWorld {
     /// Counts the impulse `j` [N s] of a pair on the side with positive weights.
     #[inline]
     pub fn count(&mut self, pair: &Pair, j: Vec3) {
-        self.impulses.add(pair.bodies, self.scene.on_first(pair, j));
+        let on_first = self.scene.on_first(pair, j);
+        self.impulses.add(pair.bodies, on_first);
+        let carried = Carried::by_pair(pair, pair.bodies, |k| self.x[k], j);
+        self.impulses.carried.push(if on_first == j { carried } else { carried.turned() });
     }
 
     pub fn save(&self, method: &str, record: &mut Record) {

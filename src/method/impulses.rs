@@ -1,7 +1,8 @@
-//! Impulses of contact since the start: on every node, and between any two bodies.
+//! Impulses of contact since the start: on every node, and between any two bodies; and those of the last step, one by one.
 //!
-//! Kept by every method with contact, read by probes.
+//! Kept by every method with contact, read by probes and by whoever asks a simulation for its contacts.
 
+use crate::contact::pair::{Key, Pair};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 
@@ -13,6 +14,74 @@ pub struct Impulses {
     between: Vec<([u32; 2], Vec3)>,
     /// Whom the last impulse was between: neighbours mostly touch the same body.
     last: usize,
+    /// What carried an impulse in the last step, in the order of the method; a contact that was answered several times stands
+    /// there as often. Not part of a record.
+    pub carried: Vec<Carried>,
+}
+
+/// A contact that carried an impulse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Carried {
+    /// What touched what, as the method counts: the same contact has the same numbers.
+    pub id: [u32; 4],
+    /// Obstacles are counted after bodies.
+    pub bodies: [u32; 2],
+    /// When [s]; only methods without a common step say so.
+    pub time: f64,
+    /// Where it was [m].
+    pub point: Vec3,
+    /// Unit normal, towards the first body.
+    pub normal: Vec3,
+    /// As the method found it [m]: negative for an overlap.
+    pub gap: f64,
+    /// On the first body [N s].
+    pub impulse: Vec3,
+}
+
+impl Carried {
+    /// A pair whose points stand at `x`, with the impulse `j` on the side with positive weights.
+    pub fn by_pair(pair: &Pair, bodies: [u32; 2], x: impl Fn(usize) -> Vec3, j: Vec3) -> Carried {
+        let on_positive = pair.stencil().filter(|(_, w)| *w > 0.0);
+        let (point, normal) = centre(on_positive.map(|(k, w)| (w * pair.normal, x(k))));
+        let Key { kind, first, second, part } = pair.key;
+        Carried {
+            id: [kind as u32, first, second, part],
+            bodies,
+            time: 0.0,
+            point,
+            normal,
+            gap: pair.gap,
+            impulse: j,
+        }
+    }
+
+    /// A contact that is known by the normal forces on nodes of its first body and where these are.
+    pub fn by_nodes(
+        id: [u32; 4],
+        bodies: [u32; 2],
+        nodes: impl Iterator<Item = (Vec3, Vec3)>,
+        gap: f64,
+        impulse: Vec3,
+    ) -> Carried {
+        let (point, normal) = centre(nodes);
+        Carried { id, bodies, time: 0.0, point, normal, gap, impulse }
+    }
+
+    /// The same seen from the other body.
+    pub fn turned(self) -> Carried {
+        Carried { normal: -self.normal, impulse: -self.impulse, ..self }
+    }
+}
+
+/// Where the resultant of forces acts that all point the same way, and which way.
+fn centre(forces: impl Iterator<Item = (Vec3, Vec3)>) -> (Vec3, Vec3) {
+    let (mut sum, mut force, mut moment) = (0.0, Vec3::zeros(), Vec3::zeros());
+    for (f, x) in forces {
+        sum += f.norm();
+        force += f;
+        moment += f.norm() * x;
+    }
+    (moment / sum, force.try_normalize(0.0).unwrap_or_default())
 }
 
 impl Impulses {

@@ -225,9 +225,41 @@ pub trait Method: Send {
         None
     }
 
+    /// Velocities change by an impulse from outside. What the method has prepared with the old ones is forgotten, as if the run
+    /// had been stopped and taken up.
+    fn strike(&mut self, model: &Model, state: &mut State, blow: &Blow) -> Result<(), RecordError> {
+        blow.strike(self, model, state)
+    }
+
     /// Puts the method's own memory into named arrays, and takes it back bit for bit.
     fn save(&self, record: &mut Record);
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError>;
+}
+
+/// An impulse from outside, at one instant.
+pub struct Blow {
+    /// Of the velocity of each node [m/s].
+    pub change: Vec<Vec3>,
+    /// Kinetic energy that came with it [J].
+    pub work: f64,
+    /// [N s], and its moment about the origin [N m s].
+    pub impulse: Vec3,
+    pub moment: Vec3,
+}
+
+impl Blow {
+    /// Changes all velocities, also those that belong to another instant, and has the method begin anew with them.
+    fn strike<M: Method + ?Sized>(
+        &self,
+        method: &mut M,
+        model: &Model,
+        state: &mut State,
+    ) -> Result<(), RecordError> {
+        let mut record = Record::default();
+        method.save(&mut record);
+        state.v.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
+        method.restore(model, &record)
+    }
 }
 
 /// Wall time since the last look.

@@ -26,7 +26,7 @@ mod nodes;
 use super::bipotential::{ContactSet, StepInput};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
-use super::{Method, StepError, StepRule, Watch};
+use super::{Blow, Method, StepError, StepRule, Watch};
 use crate::contact::search::Pass;
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
@@ -204,6 +204,7 @@ impl Method for SemiExplicit {
         let mut watch = Watch::start();
         let (dt, time) = (self.control.dt, [state.time, self.control.end_of_step(state)]);
         // 4. velocities at the end of the step that obey the law at every contact
+        self.contact_set.world.impulses.carried.clear();
         self.contact_set.build_contacts(model, &self.options, &state.v, &self.next, dt);
         self.contact_set.solve(&self.options, dt, &mut self.next);
         ledger.unsolved += u64::from(self.contact_set.is_unsolved(&self.options));
@@ -266,6 +267,11 @@ impl Method for SemiExplicit {
 
     fn support_impulse(&self, held: usize) -> Vec3 {
         self.nodes.support_impulse(held)
+    }
+
+    fn strike(&mut self, model: &Model, state: &mut State, blow: &Blow) -> Result<(), RecordError> {
+        self.put_in += blow.work.max(0.0);
+        blow.strike(self, model, state)
     }
 
     fn impulses(&self) -> Option<&Impulses> {

@@ -2,6 +2,7 @@
 
 use super::Table;
 use crate::math::Vec3;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One load.
 #[derive(Clone, Debug)]
@@ -18,6 +19,47 @@ pub enum LoadKind {
     Dead { nodes: Vec<u32>, forces: Vec<Vec3> },
     /// Pressure [Pa] on sides as they are now; `section` is the thickness or area that a side stands for.
     Pressure { facets: Vec<LoadFacet>, pressure: f64, section: f64 },
+    /// What somebody's function says.
+    Own(OwnLoad),
+}
+
+/// A function of time and positions that says the force on every node [N], asked once for every instant: what it says the first
+/// time a step asks for its end holds for all iterations of the step.
+#[derive(Clone)]
+pub struct OwnLoad(Arc<Mutex<Asked>>);
+
+struct Asked {
+    function: Box<OwnForces>,
+    /// Instant of the last answer [s], and the answer [N].
+    time: f64,
+    forces: Vec<Vec3>,
+}
+
+/// Adds forces [N], which come as zeros, at a time [s] and positions [m].
+pub type OwnForces = dyn FnMut(f64, &[Vec3], &mut [Vec3]) + Send;
+
+impl OwnLoad {
+    pub fn new(function: Box<OwnForces>) -> OwnLoad {
+        OwnLoad(Arc::new(Mutex::new(Asked { function, time: f64::NAN, forces: Vec::new() })))
+    }
+
+    fn forces(&self, time: f64, x: &[Vec3], mut visit: impl FnMut(u32, Vec3)) {
+        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Asked { function, time: last, forces } = &mut *asked;
+        if *last != time || forces.len() != x.len() {
+            forces.clear();
+            forces.resize(x.len(), Vec3::zeros());
+            function(time, x, forces);
+            *last = time;
+        }
+        (0..).zip(&*forces).for_each(|(n, f)| visit(n, *f));
+    }
+}
+
+impl std::fmt::Debug for OwnLoad {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("OwnLoad")
+    }
 }
 
 /// A side under load: model-wide node ids in outward orientation.
@@ -146,6 +188,9 @@ pub fn area_shares(facet: &LoadFacet, reference: &[Vec3], section: f64) -> Vec<f
 impl Load {
     /// Hands the force [N] on each loaded node at `time` to `visit`, in a fixed order; a node may come more than once.
     pub fn forces(&self, time: f64, x: &[Vec3], mut visit: impl FnMut(u32, Vec3)) {
+        if let LoadKind::Own(own) = &self.kind {
+            return own.forces(time, x, visit);
+        }
         let factor = self.table.at(time);
         match &self.kind {
             LoadKind::Nodal { nodes, share } => nodes.iter().for_each(|&n| visit(n, share * factor)),
@@ -163,12 +208,14 @@ impl Load {
                     area_vectors(&corners[..nodes.len()], facet.end, |k, area| visit(nodes[k], push * area));
                 }
             }
+            LoadKind::Own(_) => {}
         }
     }
 
-    /// The nodes it acts on.
-    pub fn nodes(&self) -> Vec<u32> {
+    /// The nodes it acts on, of a model with `count` nodes.
+    pub fn nodes(&self, count: usize) -> Vec<u32> {
         match &self.kind {
+            LoadKind::Own(_) => (0..count as u32).collect(),
             LoadKind::Nodal { nodes, .. } | LoadKind::Dead { nodes, .. } => nodes.clone(),
             LoadKind::Pressure { facets, .. } => facets.iter().flat_map(|f| f.nodes()).copied().collect(),
         }

@@ -19,7 +19,7 @@ use crate::element::{Block, MakeBlock};
 use crate::math::Vec3;
 use crate::mesh::{Mesh, Side};
 use contact::Contact;
-use load::{Load, LoadKind};
+use load::{Load, LoadKind, OwnLoad};
 use restraint::{Motion, Restraint, Restraints};
 use std::ops::Range;
 
@@ -246,6 +246,13 @@ impl Builder {
         let nodes: Vec<u32> = body.nodes.clone().map(|n| n as u32).collect();
         let forces = body.nodes.clone().map(|n| volume[n] * density).collect();
         self.loads.push(Load { kind: LoadKind::Dead { nodes, forces }, table });
+    }
+
+    /// Forces that somebody's function says.
+    pub fn own_load(&mut self, load: OwnLoad) {
+        // a table of its own: `static` brings on loads without one little by little
+        let table = Table::new(vec![(0.0, 1.0), (1.0, 1.0)]).unwrap_or_default();
+        self.loads.push(Load { kind: LoadKind::Own(load), table });
     }
 
     fn facets(&self, body: usize, sides: &[Side]) -> Vec<load::LoadFacet> {

@@ -75,6 +75,10 @@ impl Rows {
         &self.row
     }
 
+    pub fn save(&self, record: &mut Record) {
+        self.meter.save(record);
+    }
+
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         self.meter.restore(record)
     }

@@ -75,7 +75,8 @@ pub fn newest(folder: &Path) -> Option<Record> {
     first.ok()
 }
 
-fn write(path: &Path, record: &Record) -> io::Result<()> {
+/// Writes a checkpoint, whole or not at all.
+pub fn write(path: &Path, record: &Record) -> io::Result<()> {
     let header: Header = record
         .arrays
         .iter()

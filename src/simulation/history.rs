@@ -54,13 +54,15 @@ pub(super) struct Recorder {
     times: Times,
     source: Source,
     rows: Rows,
+    /// Rows are remembered.
+    keep: bool,
     pub peaks: SharedPeaks,
 }
 
 impl Recorder {
-    pub fn new(case: &Case, count: u64, rows: Rows, envelope: Envelope) -> Recorder {
+    pub fn new(case: &Case, count: u64, rows: Rows, envelope: Envelope, keep: bool) -> Recorder {
         let peaks = Arc::new(Mutex::new(PeakMeter::new(case, envelope)));
-        Recorder { times: Times::new(case.end, count), source: Source::new(case), rows, peaks }
+        Recorder { times: Times::new(case.end, count), source: Source::new(case), rows, keep, peaks }
     }
 }
 
@@ -74,16 +76,20 @@ impl Observer for Recorder {
         let probes: usize = look.case.probes.iter().map(|p| p.components().len()).sum();
         let mut peaks = self.peaks.lock().unwrap_or_else(PoisonError::into_inner);
         peaks.add(look, &row[row.len() - probes..]);
-        self.rows.0.lock().unwrap_or_else(PoisonError::into_inner).extend(row);
+        if self.keep {
+            self.rows.0.lock().unwrap_or_else(PoisonError::into_inner).extend(row);
+        }
         self.times.seen(look.state.time, look.ledger.dt);
         Ok(())
     }
 
+    /// The same as the file's own history keeps, where there is one.
     fn save(&self, record: &mut Record) {
+        self.source.save(record);
         self.peaks.lock().unwrap_or_else(PoisonError::into_inner).save(record);
     }
 
-    /// A run that is taken up is remembered from there on. What the file's own history keeps serves both.
+    /// A run that is taken up is remembered from there on.
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         self.source.restore(record)?;
         self.peaks.lock().unwrap_or_else(PoisonError::into_inner).restore(record)?;

@@ -9,13 +9,16 @@
 //! A simulation has threads of its own: nothing here depends on the pool of the program around it, and every number is the
 //! same whatever their count. With a folder it leaves behind what the program `carom run` does, because that is all it does.
 
+mod contacts;
 mod error;
 mod folder;
 mod history;
 mod lock;
+mod steer;
 #[cfg(test)]
 mod tests;
 
+pub use contacts::ContactPair;
 pub use error::SimulationError;
 pub use folder::{Before, mark_interrupted};
 pub use history::Table;
@@ -24,6 +27,7 @@ use crate::deck::spec::Shells;
 use crate::deck::{self, Input, Loaded, Output, OwnLaws, Problem, Spec, resolve};
 use crate::math::Vec3;
 use crate::method::Reached;
+use crate::model::load::OwnLoad;
 use crate::model::record::Record;
 use crate::model::{Ledger, Model};
 use crate::output::frames::Frames;
@@ -48,8 +52,10 @@ pub struct Setup {
     threads: Option<usize>,
     options: Vec<String>,
     laws: OwnLaws,
+    loads: Vec<OwnLoad>,
     folder: Option<(PathBuf, Before)>,
     forgetful: bool,
+    checkpoint: Option<Record>,
 }
 
 /// Threads beyond which a pool only costs: so many a core, and never fewer than that.
@@ -112,7 +118,7 @@ impl Setup {
         self.examine()?;
         let (begin, pool) = (Instant::now(), self.pool()?);
         let input = Input { name, text, folder, options: &self.options };
-        let loaded = pool.install(|| deck::load_with(&input, &self.laws))?;
+        let loaded = pool.install(|| deck::load_with(&input, &self.laws, &self.loads))?;
         let output = loaded.spec.output;
         Ok(Simulation { begin, ..self.simulation(pool, Stage::Deck(Box::new(loaded)), output) })
     }
@@ -145,6 +151,7 @@ impl Setup {
             pool,
             folder: self.folder,
             forgetful: self.forgetful,
+            checkpoint: self.checkpoint,
             stage,
             output,
             observers: Vec::new(),
@@ -174,6 +181,8 @@ pub struct Simulation {
     pool: rayon::ThreadPool,
     folder: Option<(PathBuf, Before)>,
     forgetful: bool,
+    /// Where to begin, if not at the deck's start.
+    checkpoint: Option<Record>,
     stage: Stage,
     output: Output,
     observers: Vec<Box<dyn Observer>>,
@@ -298,7 +307,10 @@ impl Simulation {
         if self.finished_before || matches!(self.stage, Stage::Gone) {
             return Ok(());
         }
-        let Some((path, before)) = self.folder.clone() else { return self.begin(None, None) };
+        let Some((path, before)) = self.folder.clone() else {
+            let record = self.checkpoint.take();
+            return self.begin(None, None, record.as_ref());
+        };
         if matches!(self.stage, Stage::Running(..)) {
             // a run that had ended and goes on
             if self.lock.is_none() {
@@ -345,7 +357,7 @@ impl Simulation {
         if let Some(text) = self.resolved(path)? {
             folder::write_deck(path, &text)?;
         }
-        self.begin(Some(path), None)
+        self.begin(Some(path), None, None)
     }
 
     /// Takes up a run where a checkpoint left it.
@@ -354,7 +366,7 @@ impl Simulation {
         if let Some(text) = self.resolved(path)? {
             folder::write_deck(path, &text)?;
         }
-        self.begin(Some(path), Some((slot, record)))
+        self.begin(Some(path), Some(slot), Some(record))
     }
 
     fn resolved(&self, path: &Path) -> Result<Option<String>, SimulationError> {
@@ -394,8 +406,12 @@ impl Simulation {
         Ok(())
     }
 
-    fn begin(&mut self, path: Option<&Path>, from: Option<(Slot, &Record)>) -> Result<(), SimulationError> {
-        let record = from.map(|f| f.1);
+    fn begin(
+        &mut self,
+        path: Option<&Path>,
+        slot: Option<Slot>,
+        record: Option<&Record>,
+    ) -> Result<(), SimulationError> {
         let (case, spec, warnings) = match std::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Deck(loaded) => {
                 let Loaded { case, spec, warnings, .. } = *loaded;
@@ -431,11 +447,11 @@ impl Simulation {
                 false => frames,
             }));
             let every = Duration::from_secs_f64((60.0 * checkpoint).min(1e9));
-            keeper = Some(Keeper::new(path, every, from.map(|f| f.0)));
+            keeper = Some(Keeper::new(path, every, slot));
         }
-        let mut recorder = Recorder::new(&case, if self.forgetful { 0 } else { history }, rows, envelope);
+        let mut recorder = Recorder::new(&case, history, rows, envelope, !self.forgetful);
         self.peaks = Some(recorder.peaks.clone());
-        if let (Some(record), Some(_)) = (record, path) {
+        if let Some(record) = record {
             Observer::restore(&mut recorder, record).map_err(RunError::from)?;
         }
         observers.append(&mut self.observers);
@@ -490,20 +506,30 @@ impl Simulation {
 
     /// Carries on to the first instant at or after `until` [s] that the method reaches by itself: no step is shortened.
     pub fn advance(&mut self, until: f64) -> Result<(), SimulationError> {
+        self.advance_unless(until, &AtomicBool::new(false)).map(|_| ())
+    }
+
+    /// The same, unless `stop` is raised: then it returns between two steps, and can go on from there.
+    pub fn advance_unless(&mut self, until: f64, stop: &AtomicBool) -> Result<Reached, SimulationError> {
         self.start()?;
         let begin = Instant::now();
-        let Some((run, pool)) = self.running() else { return Ok(()) };
-        let outcome = pool.install(|| run.advance(until, &AtomicBool::new(false)));
+        let Some((run, pool)) = self.running() else { return Ok(Reached::Until) };
+        let outcome = pool.install(|| run.advance(until, stop));
         self.in_loop += begin.elapsed().as_secs_f64();
         self.remember();
-        outcome.map(|_| ()).map_err(SimulationError::from)
+        outcome.map_err(SimulationError::from)
     }
 
     /// One step of the method.
     pub fn step(&mut self) -> Result<(), SimulationError> {
+        self.step_unless(&AtomicBool::new(false)).map(|_| ())
+    }
+
+    /// The same, unless `stop` is raised: a long step may be given up, and the state stays as it was.
+    pub fn step_unless(&mut self, stop: &AtomicBool) -> Result<Reached, SimulationError> {
         self.start()?;
         let next = self.case().map_or(0.0, |case| case.method.next_step());
-        self.advance(self.time() + 0.5 * next)
+        self.advance_unless(self.time() + 0.5 * next, stop)
     }
 
     /// Ends a run that was carried piece by piece: leaves a checkpoint and the summary behind.

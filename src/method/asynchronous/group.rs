@@ -192,7 +192,7 @@ impl Group {
     }
 
     pub fn of_loads(model: &Model, step: u64, loads: Vec<usize>) -> Group {
-        let nodes = loads.iter().flat_map(|&l| model.loads[l].nodes());
+        let nodes = loads.iter().flat_map(|&l| model.loads[l].nodes(model.reference.len()));
         let shares = nodes.map(|n| (n, 0.0)).collect();
         let group = Group::with_nodes(step, shares, model.reference.len());
         Group { loads, last: vec![Vec3::zeros(); group.nodes.len()], ..group }

@@ -48,7 +48,7 @@ impl Groups {
         }
         let mut loads: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (l, load) in model.loads.iter().enumerate() {
-            let step = load.nodes().iter().map(|&n| shortest[n as usize]).min();
+            let step = load.nodes(model.reference.len()).iter().map(|&n| shortest[n as usize]).min();
             if let Some(step) = step.filter(|s| *s != u64::MAX) {
                 loads.entry(step).or_default().push(l);
             }

@@ -7,7 +7,7 @@ use super::options::ContactVelocity;
 use super::synchronised::When;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
-use crate::method::impulses::Impulses;
+use crate::method::impulses::{Carried, Impulses};
 use crate::method::response::Impact;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Model, State};
@@ -147,6 +147,8 @@ impl Books {
         tally.kicks += 1;
         tally.last = clock.time(tick);
         self.impulses.add(bodies, j);
+        let carried = Carried::by_pair(pair, bodies, |k| x[nodes[k] as usize], j);
+        self.impulses.carried.push(Carried { time: tally.last, ..carried });
     }
 
     pub fn save(&self, record: &mut Record) {

@@ -11,7 +11,7 @@ use super::simplex::ContactKind;
 use super::{Options, Report, Ties};
 use crate::math::Vec3;
 use crate::method::StepError;
-use crate::method::impulses::Impulses;
+use crate::method::impulses::{Carried, Impulses};
 use crate::method::newmark::{ContactKick as Kick, UNTOUCHED};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
@@ -148,6 +148,7 @@ impl Touching {
             ledger.restitution -= stored - ledger.contact;
             ledger.contact = stored;
         }
+        self.impulses.carried.clear();
         let mut contacts = 0;
         for i in 0..self.program.work.len() {
             if self.program.lambda[i] > 0.0 {
@@ -202,6 +203,11 @@ impl Touching {
         }
         let on = if rigid[0] { -on_second } else { on_first };
         self.impulses.add(c.bodies, dt * on);
+        let foot = c.simplex.foot(&at.now);
+        let first = c.simplex.ids().iter().zip(foot.weights).filter(|(_, w)| *w > 0.0);
+        let nodes = first.map(|(&k, w)| (w * foot.normal, at.now[k as usize]));
+        let gap = c.simplex.value(&at.now) / foot.lever;
+        self.impulses.carried.push(Carried::by_nodes(c.simplex.nodes, c.bodies, nodes, gap, dt * on));
     }
 
     /// Moves bodies apart that overlap a little at the start, without giving them a velocity; refuses those that overlap more. Returns

@@ -4,9 +4,11 @@
 //! What then changes velocities at the end, prescribed supports and the update, does the mean velocity times its impulse.
 
 use super::mass::Mass;
+use super::traction::Contact;
 use super::update::{Answer, Update};
 use super::{Scheme, VelocityUpdate};
 use crate::math::Vec3;
+use crate::method::impulses::Carried;
 use crate::model::{Ledger, Model, State};
 
 impl VelocityUpdate {
@@ -110,6 +112,7 @@ impl VelocityUpdate {
             }
             ledger.friction += update.friction[l];
             self.impulses.add(bodies, on_slave);
+            self.impulses.carried.push(carried(contact, own, bodies, middle, on_slave));
         }
         match self.work.mass {
             Mass::Lumped => self.apply(model, t1, &given, ledger),
@@ -190,7 +193,10 @@ impl VelocityUpdate {
                     self.impulses.received[n] += h * f;
                 }
             }
-            self.impulses.add([point.body, points.masters[contact.end.facet as usize].body], on_slave);
+            let bodies = [point.body, points.masters[contact.end.facet as usize].body];
+            self.impulses.add(bodies, on_slave);
+            let (own, middle) = (usize::from(point.slave.count), &self.work.places[1]);
+            self.impulses.carried.push(carried(contact, own, bodies, middle, on_slave));
         }
         let (start, end) = (&self.work.places[0], &self.work.places[2]);
         for k in 0..points.nodes() {
@@ -215,4 +221,11 @@ impl VelocityUpdate {
         }
         self.work.contacts = contacts;
     }
+}
+
+/// A point that carried `impulse` on its slave, whose nodes are the first `own` of the contact.
+fn carried(contact: &Contact, own: usize, bodies: [u32; 2], x: &[Vec3], impulse: Vec3) -> Carried {
+    let m = &contact.middle;
+    let nodes = (0..own).map(|i| (m.n[i], x[m.nodes[i] as usize]));
+    Carried::by_nodes([contact.point, m.facet, 0, 0], bodies, nodes, -contact.end.overlap, impulse)
 }
