@@ -25,7 +25,7 @@
 //!
 //! and `½(f + f′)·¼Δt²(a′ − a) = ⅛Δt²M(a′² − a²)` telescopes, as it does without contact.
 
-pub mod detect;
+pub(crate) mod detect;
 pub mod program;
 pub mod simplex;
 
