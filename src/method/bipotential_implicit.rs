@@ -263,6 +263,36 @@ impl BipotentialImplicit {
         self.contact_set.build_contacts(model, &self.options.contact(), v, v, h);
         self.work.reduced.build(&self.work.parts, model.bodies.len(), &self.contact_set.contacts.list);
         watch.add(&mut ledger.phases.search);
+        let totals = self.solve(model, state, leap, ledger, stop)?;
+        let mut watch = Watch::start();
+        self.finish(model, state, h);
+        let (created, energy) = self.created(model, state, h, totals.strain - ledger.strain, totals.strain);
+        let most = ENERGY_DEFECT * h / self.control.dt * energy.max(ledger.peak)
+            + self.newton.last.floor * self.size;
+        if created > most && !leap.last {
+            return Err(Trouble::Again(StepError::Created { time: t1, dt: h, share: created / energy }));
+        }
+        if leap.depth > 0 && self.before.is_none() {
+            self.keep_before(state, ledger);
+        }
+        self.book(model, state, h, &totals, ledger);
+        state.material.accept();
+        state.time = t1;
+        ledger.element_kicks += model.elements() as u64;
+        watch.add(&mut ledger.phases.solve);
+        Ok(())
+    }
+
+    /// Positions at the end of a part of a step in which all forces balance, contacts as listed; the energies there.
+    fn solve(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Totals, Trouble<StepError>> {
+        let Leap { length: h, end: t1, .. } = leap;
         let restraints = &model.restraints;
         for held in &restraints.held {
             let k = held.node as usize;
@@ -298,29 +328,11 @@ impl BipotentialImplicit {
         ledger.phases.force += seconds[0];
         ledger.phases.solve += seconds[1];
         ledger.phases.response += seconds[2];
-        let mut watch = Watch::start();
         match outcome {
-            Outcome::Converged => {}
-            Outcome::Stopped => return Err(Trouble::Stopped),
-            Outcome::Stuck(stuck) => return Err(Trouble::Again(self.trouble(model, state, leap, stuck))),
+            Outcome::Converged => totals.ok_or(Trouble::Stopped),
+            Outcome::Stopped => Err(Trouble::Stopped),
+            Outcome::Stuck(stuck) => Err(Trouble::Again(self.trouble(model, state, leap, stuck))),
         }
-        let Some(totals) = totals else { return Err(Trouble::Stopped) };
-        self.finish(model, state, h);
-        let (created, energy) = self.created(model, state, h, totals.strain - ledger.strain, totals.strain);
-        let most = ENERGY_DEFECT * h / self.control.dt * energy.max(ledger.peak)
-            + self.newton.last.floor * self.size;
-        if created > most && !leap.last {
-            return Err(Trouble::Again(StepError::Created { time: t1, dt: h, share: created / energy }));
-        }
-        if leap.depth > 0 && self.before.is_none() {
-            self.keep_before(state, ledger);
-        }
-        self.book(model, state, h, &totals, ledger);
-        state.material.accept();
-        state.time = t1;
-        ledger.element_kicks += model.elements() as u64;
-        watch.add(&mut ledger.phases.solve);
-        Ok(())
     }
 
     /// Remembers the start of the step, before the first part of it is booked.

@@ -21,13 +21,13 @@
 //! | `response.rs` | the answer to one impact |
 
 pub mod asynchronous;
-pub mod bipotential;
+pub(crate) mod bipotential;
 pub mod bipotential_implicit;
 mod chunks;
-pub mod contact_world;
+pub(crate) mod contact_world;
 pub mod dcr;
 pub mod impulses;
-pub mod newmark;
+pub(crate) mod newmark;
 pub mod nonsmooth;
 pub mod response;
 pub mod semi_explicit;

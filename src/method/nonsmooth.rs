@@ -20,9 +20,9 @@
 //! **Books.** The kinetic energy changes by `((1−γ)f + γf′ + F)·[Δφ + (½γ − β)Δt²(a′ − a)]`. What F does of that is booked by [`touching`];
 //! for β = 0 and γ = ½ the rest, `½(f + f′)·¼Δt²(a′ − a) = ⅛Δt²M(a′² − a²)`, telescopes, as it does without contact.
 
-pub mod compliance;
-pub mod detect;
-pub mod general;
+pub(crate) mod compliance;
+pub(crate) mod detect;
+pub(crate) mod general;
 pub mod program;
 mod row;
 pub mod simplex;
