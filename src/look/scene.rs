@@ -314,7 +314,9 @@ impl Scene {
                 [_, NONE] => Line::Feature,
                 [a, b] if normals[a as usize].dot(&normals[b as usize]) < crease => Line::Feature,
                 // inside a side of a quadratic cell
-                [a, b] if skin.surface.facets[a as usize].side == skin.surface.facets[b as usize].side => Line::None,
+                [a, b] if skin.surface.facets[a as usize].side == skin.surface.facets[b as usize].side => {
+                    Line::None
+                }
                 _ => Line::Element,
             })
             .collect();
