@@ -154,16 +154,17 @@ fn vtk_sees_the_numbers_that_were_written() {
     rest.extend((0..30_000).map(|i| Vec3::new(i as f64 * 0.37, (i as f64).sin(), 1.0 / (1.0 + i as f64))));
     let hex = |z: u32| [0, 1, 3, 2, 4, 5, 7, 6].map(|i| i + 4 * z);
     let (lower, upper) = (hex(0), hex(1));
-    let blocks: [(CellKind, &[u32]); 6] = [
+    let blocks: [(CellKind, &[u32]); 7] = [
         (CellKind::Hex8, &lower),
         (CellKind::Tet4, &[8, 9, 10, 12]),
         (CellKind::Hex8, &upper),
         (CellKind::Quad4, &[12, 13, 14, 15]),
         (CellKind::Tri3, &[15, 16, 17]),
         (CellKind::Bar2, &[0, 17]),
+        (CellKind::Tet10, &[20, 21, 22, 23, 24, 25, 26, 27, 28, 29]),
     ];
     let cells = PackedCells::new(&blocks);
-    let body = Packed::new(Values::I32(&[0, 0, 1, 1, 2, 3]));
+    let body = Packed::new(Values::I32(&[0, 0, 1, 1, 2, 3, 3]));
 
     let mut series = Series::create(&dir).unwrap();
     let mut written = Vec::new();
@@ -171,7 +172,7 @@ fn vtk_sees_the_numbers_that_were_written() {
         let time = frame as f64 * 0.1;
         let displacement: Vec<Vec3> = rest.iter().map(|x| x.cross(&Vec3::z()) * time).collect();
         let points: Vec<Vec3> = rest.iter().zip(&displacement).map(|(x, u)| x + u).collect();
-        let stress: Vec<f64> = (0..36).map(|i| 1e9 * (i as f64 + time).cos()).collect();
+        let stress: Vec<f64> = (0..42).map(|i| 1e9 * (i as f64 + time).cos()).collect();
         write_vtu(
             &series.next_path(),
             &Frame {
@@ -206,6 +207,8 @@ fn vtk_sees_the_numbers_that_were_written() {
         assert_eq!(vtk_cells[3], [9.0, 12.0, 13.0, 14.0, 15.0]);
         assert_eq!(vtk_cells[4], [5.0, 15.0, 16.0, 17.0]);
         assert_eq!(vtk_cells[5], [3.0, 0.0, 17.0]);
+        let quadratic: Vec<f64> = [24].into_iter().chain(20..30).map(f64::from).collect();
+        assert_eq!(vtk_cells[6], quadratic);
         let (on_points, on_cells) = (&seen["point_fields"], &seen["cell_fields"]);
         assert!(numbers(&on_points[name::DISPLACEMENT]["values"]) == flat(displacement));
         assert_eq!(on_points[name::CONTACT_FORCE]["type"], "float");
@@ -213,6 +216,6 @@ fn vtk_sees_the_numbers_that_were_written() {
         assert!(numbers(&on_points[name::CONTACT_FORCE]["values"]) == single(flat(&rest)));
         assert_eq!(on_cells[name::STRESS]["components"], 6);
         assert_eq!(numbers(&on_cells[name::STRESS]["values"]), single(stress.clone()));
-        assert_eq!(numbers(&on_cells[name::BODY]["values"]), [0.0, 0.0, 1.0, 1.0, 2.0, 3.0]);
+        assert_eq!(numbers(&on_cells[name::BODY]["values"]), [0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 3.0]);
     }
 }

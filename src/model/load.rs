@@ -273,4 +273,34 @@ mod tests {
         }
         assert!((work + 3.0 * 3.0 * volume).abs() < 1e-13);
     }
+
+    /// The same for a tetrahedron whose six-noded sides are bent; with flat sides constant pressure is carried by the middles alone,
+    /// p A/3 each (∫N is zero at corners).
+    #[test]
+    fn pressure_on_quadratic_sides_is_in_balance_and_works_on_the_volume() {
+        use crate::mesh::{CellKind, shape_functions};
+        let flat: Vec<Vec3> = (0..10).map(|a| shape_functions::corner(CellKind::Tet10, a)).collect();
+        let bend = |k: usize| {
+            0.06 * Vec3::new((1.3 * k as f64).sin(), (2.1 * k as f64).cos(), (0.7 * k as f64).sin())
+        };
+        let bent: Vec<Vec3> = flat.iter().enumerate().map(|(k, x)| x + bend(k)).collect();
+        let side = |s: &&[u8]| LoadFacet::new(&s.iter().map(|&k| u32::from(k)).collect::<Vec<_>>(), 0.0);
+        let facets: Vec<LoadFacet> = CellKind::Tet10.sides().iter().map(side).collect();
+        let kind = LoadKind::Pressure { facets: facets.clone(), pressure: 3.0, section: 1.0 };
+        let load = Load { kind, table: Table::default() };
+        let (mut sum, mut moment, mut work) = (Vec3::zeros(), Vec3::zeros(), 0.0);
+        load.forces(0.0, &bent, |n, f| {
+            sum += f;
+            moment += bent[n as usize].cross(&f);
+            work += f.dot(&bent[n as usize]);
+        });
+        assert!(sum.norm() < 1e-14 && moment.norm() < 1e-14, "{sum} {moment}");
+        assert!((work + 9.0 * shape_functions::measure(CellKind::Tet10, &bent)).abs() < 1e-13);
+        // the side x + y + z = 1 has the area √3/2
+        let shares = area_shares(&facets[2], &flat, 1.0);
+        for (k, share) in shares.into_iter().enumerate() {
+            let exact = if k % 2 == 0 { 0.0 } else { 3f64.sqrt() / 6.0 };
+            assert!((share - exact).abs() < 1e-15, "{k}: {share}");
+        }
+    }
 }

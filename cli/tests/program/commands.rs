@@ -157,3 +157,38 @@ fn the_stretched_strip_pulls_back_as_mooney_and_rivlin_say() {
         &[("grip.fx", 35.72, 0.02), ("edge.uy", 0.02 * ((1.021_f64 / 2.0).sqrt() - 1.0), 5e-3)],
     );
 }
+
+/// A mesh file alone: what is in it, and with what is wrong with it the place and exit code 2.
+#[test]
+fn a_mesh_is_described_without_a_deck() {
+    let meshes = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/meshes");
+    let output = carom(["check", &format!("{meshes}/plate-tet10-gmsh.inp")]);
+    let told = stdout(&output);
+    assert_eq!((code(&output), stderr(&output)), (0, String::new()));
+    let words = [
+        "561 nodes, 252 tet10",
+        "box (0",
+        "smallest edge",
+        "worst quality 0.",
+        "bore (28)",
+        "left (12)",
+        "nothing is wrong",
+    ];
+    assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    let output = carom(["check", &format!("{meshes}/plate-tet4.stl")]);
+    assert!(
+        stdout(&output).contains("closed")
+            && stdout(&output).contains("corners within 2.000e-6 m are one node")
+    );
+
+    let scratch = Scratch::new("mesh-alone");
+    let turned = scratch.path("turned.inp");
+    std::fs::write(&turned, "*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n*ELEMENT,TYPE=C3D4\n1,1,3,2,4\n")
+        .unwrap();
+    let output = carom(["check", turned.to_str().unwrap()]);
+    assert_eq!(code(&output), 2);
+    assert!(stdout(&output).contains("1 tet4"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("turned inside out at its corner 0"), "{}", stderr(&output));
+    let output = carom(["check", scratch.path("part.step").to_str().unwrap()]);
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+}

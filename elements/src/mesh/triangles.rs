@@ -28,6 +28,8 @@ pub fn stl(bytes: &[u8], share: f64) -> Result<Read, MeshError> {
         }
         None => text_stl(bytes, &mut mesh)?,
     }
+    // gone before more room is needed
+    drop(mesh.known);
     whole(mesh.nodes, mesh.cells, share)
 }
 

@@ -20,26 +20,37 @@ pub fn weld(nodes: &[Vec3], within: f64) -> Welded {
         return Welded { nodes: nodes.to_vec(), of: (0..nodes.len() as u32).collect() };
     }
     let place = |x: f64| (x / (BOX * within)).floor() as i64;
-    let mut boxes: HashMap<[i64; 3], Vec<u32>> = HashMap::new();
+    // the last node of each box, and the one before each node in its box; boxes that share a number only lengthen a list
+    let mut last: HashMap<u64, u32> = HashMap::new();
+    let mut before: Vec<u32> = Vec::new();
     for x in nodes {
         let (low, high) = ([0, 1, 2].map(|i| place(x[i] - within)), [0, 1, 2].map(|i| place(x[i] + within)));
-        let mut near = None;
+        let mut near = u32::MAX;
         for i in low[0]..=high[0] {
             for j in low[1]..=high[1] {
                 for k in low[2]..=high[2] {
-                    let there = boxes.get(&[i, j, k]).into_iter().flatten();
-                    let close = there.copied().find(|&n| (welded.nodes[n as usize] - x).norm() <= within);
-                    near = near.into_iter().chain(close).min();
+                    let mut there = last.get(&number([i, j, k])).copied().unwrap_or(u32::MAX);
+                    while there != u32::MAX {
+                        if (welded.nodes[there as usize] - x).norm() <= within {
+                            near = near.min(there);
+                        }
+                        there = before[there as usize];
+                    }
                 }
             }
         }
-        let id = near.unwrap_or_else(|| {
-            let id = welded.nodes.len() as u32;
+        if near == u32::MAX {
+            near = welded.nodes.len() as u32;
             welded.nodes.push(*x);
-            boxes.entry([0, 1, 2].map(|i| place(x[i]))).or_default().push(id);
-            id
-        });
-        welded.of.push(id);
+            let here = last.entry(number([0, 1, 2].map(|i| place(x[i])))).or_insert(u32::MAX);
+            before.push(std::mem::replace(here, near));
+        }
+        welded.of.push(near);
     }
     welded
+}
+
+/// A number for a box.
+fn number(at: [i64; 3]) -> u64 {
+    at.iter().fold(0, |sum: u64, &x| (sum ^ x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }

@@ -64,8 +64,8 @@ impl Reader<'_> {
                 b"CELLS" => self.cells(at)?,
                 b"CELL_TYPES" => {
                     let count = self.source.text_number("the number of cells")?;
-                    let types = self.integers(at, count, Stored::Signed(4))?;
-                    self.grid.types = types.into_iter().map(|t| u8::try_from(t).unwrap_or(u8::MAX)).collect();
+                    let number = |t: i64| u8::try_from(t).unwrap_or(u8::MAX);
+                    self.grid.types = self.integers(at, count, Stored::Signed(4), number)?;
                 }
                 b"CELL_DATA" => {
                     self.data = Some((Owner::Cells, self.source.text_number("a number of cells")?))
@@ -100,31 +100,37 @@ impl Reader<'_> {
         self.cells_at = at;
         let first: usize = self.source.text_number("the number of cells")?;
         let total: usize = self.source.text_number("the number of numbers")?;
-        let id = |x: i64| u32::try_from(x).unwrap_or(u32::MAX);
         if self.source.next_word_is(b"OFFSETS") {
             let stored = self.stored()?;
-            let ends = self.integers(at, first, stored)?;
+            let ends: Vec<i64> = self.integers(at, first, stored, |x| x)?;
             let Some((_, b"CONNECTIVITY")) = self.source.next_word() else {
                 return Err(self.source.error(at, "expected CONNECTIVITY after OFFSETS"));
             };
             let stored = self.stored()?;
-            self.grid.nodes = self.integers(at, total, stored)?.into_iter().map(id).collect();
+            self.grid.nodes = self.integers(at, total, stored, id)?;
             if ends.windows(2).any(|pair| pair[0] > pair[1]) || ends.first().is_some_and(|&e| e != 0) {
                 return Err(self.source.error(at, "the offsets of cells do not rise from 0"));
             }
             self.grid.ends = ends.into_iter().skip(1).map(id).collect();
             return Ok(());
         }
-        let mut numbers = self.integers(at, total, Stored::Signed(4))?.into_iter();
-        let short =
-            |source: &Source| source.error(at, format!("the {total} numbers are not those of {first} cells"));
+        // counts are taken out of the list in place
+        let mut numbers = self.integers(at, total, Stored::Signed(4), id)?;
+        let (mut from, mut to) = (0, 0);
         for _ in 0..first {
-            let count = numbers.next().and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= numbers.len());
-            let Some(count) = count else { return Err(short(&self.source)) };
-            self.grid.nodes.extend(numbers.by_ref().take(count).map(id));
-            self.grid.ends.push(self.grid.nodes.len() as u32);
+            let count = numbers.get(from).map(|&n| n as usize).filter(|&n| n < numbers.len() - from);
+            let Some(count) = count else { break };
+            numbers.copy_within(from + 1..from + 1 + count, to);
+            (from, to) = (from + 1 + count, to + count);
+            self.grid.ends.push(to as u32);
         }
-        if numbers.len() > 0 { Err(short(&self.source)) } else { Ok(()) }
+        if from != total || self.grid.ends.len() != first {
+            let message = format!("the {total} numbers are not those of {first} cells");
+            return Err(self.source.error(at, message));
+        }
+        numbers.truncate(to);
+        self.grid.nodes = numbers;
+        Ok(())
     }
 
     /// An array of data: kept where it can name sets, passed over otherwise.
@@ -213,7 +219,7 @@ impl Reader<'_> {
     ) -> Result<(), MeshError> {
         let owned = self.data.filter(|d| stored.whole() && components == 1 && d.1 == count);
         let Some((owner, _)) = owned else { return self.pass(at, count, components, stored) };
-        let values = self.integers(at, count, stored)?;
+        let values = self.integers(at, count, stored, |x| x)?;
         match owner {
             Owner::Cells if count == self.grid.types.len() => self.grid.cell_labels.push((name, values)),
             Owner::Points if count == self.grid.points.len() => self.grid.point_labels.push((name, values)),
@@ -261,12 +267,18 @@ impl Reader<'_> {
         self.source.bytes(at, bytes, count)
     }
 
-    fn integers(&mut self, at: usize, count: usize, stored: Stored) -> Result<Vec<i64>, MeshError> {
+    fn integers<T>(
+        &mut self,
+        at: usize,
+        count: usize,
+        stored: Stored,
+        to: impl Fn(i64) -> T,
+    ) -> Result<Vec<T>, MeshError> {
         if self.binary {
-            return Ok(stored.integers(self.raw(at, count, stored)?, true));
+            return Ok(stored.integers(self.raw(at, count, stored)?, true).map(to).collect());
         }
         self.source.fits(at, count as u64, "numbers", 1, 0, 0)?;
-        (0..count).map(|_| self.source.text_number("a whole number")).collect()
+        (0..count).map(|_| self.source.text_number("a whole number").map(&to)).collect()
     }
 
     fn floats(&mut self, at: usize, count: usize, stored: Stored) -> Result<Vec<f64>, MeshError> {
@@ -276,4 +288,9 @@ impl Reader<'_> {
         self.source.fits(at, count as u64, "numbers", 1, 0, 0)?;
         (0..count).map(|_| self.source.text_number("a number")).collect()
     }
+}
+
+/// The number of a point; what is none becomes one that nobody has.
+fn id(x: i64) -> u32 {
+    u32::try_from(x).unwrap_or(u32::MAX)
 }

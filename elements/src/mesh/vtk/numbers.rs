@@ -41,8 +41,8 @@ impl Stored {
     }
 
     /// Whole numbers; those beyond the range of `i64` become its ends.
-    pub fn integers(self, raw: &[u8], big_endian: bool) -> Vec<i64> {
-        raw.chunks_exact(self.bytes()).map(|bytes| self.integer(bytes, big_endian)).collect()
+    pub fn integers(self, raw: &[u8], big_endian: bool) -> impl ExactSizeIterator<Item = i64> {
+        raw.chunks_exact(self.bytes()).map(move |bytes| self.integer(bytes, big_endian))
     }
 
     pub fn integer(self, bytes: &[u8], big_endian: bool) -> i64 {

@@ -216,10 +216,10 @@ impl<'a> File<'a> {
             return Err(self.error(&points.tag, format!("point {} has the coordinate {}", k / 3, x[k])));
         }
         grid.points.extend(x.as_chunks::<3>().0.iter().map(|&x| Vec3::from(x)));
-        let types = self.integers(find(Section::Cells, Some("types"))?, piece.cells)?;
-        grid.types.extend(types.into_iter().map(|t| u8::try_from(t).unwrap_or(u8::MAX)));
+        let number = |t: i64| u8::try_from(t).unwrap_or(u8::MAX);
+        grid.types.extend(self.integers(find(Section::Cells, Some("types"))?, piece.cells, number)?);
         let offsets = find(Section::Cells, Some("offsets"))?;
-        let ends = self.integers(offsets, piece.cells)?;
+        let ends = self.integers(offsets, piece.cells, |e| e)?;
         let total = ends.last().copied().unwrap_or(0);
         if ends.first().is_some_and(|&e| e < 0)
             || ends.windows(2).any(|pair| pair[0] > pair[1])
@@ -228,19 +228,24 @@ impl<'a> File<'a> {
             return Err(self.error(&offsets.tag, "the offsets of cells do not rise from 0"));
         }
         let connectivity = find(Section::Cells, Some("connectivity"))?;
-        let nodes = self.integers(connectivity, total as usize)?;
+        // a number that no point has stands for one that cannot be
+        let id = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
+        let nodes = self.integers(connectivity, total as usize, id)?;
         let start = grid.nodes.len();
         if start + nodes.len() > u32::MAX as usize {
             return Err(self.error(&connectivity.tag, "cells have more nodes than can be counted"));
         }
-        let count = piece.points as i64;
-        if let Some(node) = nodes.iter().find(|&&n| n < 0 || n >= count) {
+        let count = piece.points as u32;
+        if let Some(node) = nodes.iter().find(|&&n| n >= count) {
             return Err(
                 self.error(&connectivity.tag, format!("a cell uses point {node}, and there are {count}"))
             );
         }
         grid.ends.extend(ends.into_iter().map(|e| (start as i64 + e) as u32));
-        grid.nodes.extend(nodes.into_iter().map(|n| first as u32 + n as u32));
+        match first {
+            0 => grid.nodes = nodes,
+            _ => grid.nodes.extend(nodes.into_iter().map(|n| first as u32 + n)),
+        }
         self.labels(piece, Section::CellData, piece.cells, before, &mut grid.cell_labels)?;
         self.labels(piece, Section::PointData, piece.points, first, &mut grid.point_labels)
     }
@@ -256,7 +261,7 @@ impl<'a> File<'a> {
     ) -> Result<(), MeshError> {
         let whole = |a: &&(u8, Array)| a.0 == section as u8 && a.1.stored.whole() && a.1.components == 1;
         for (_, array) in piece.arrays.iter().filter(whole) {
-            let values = self.integers(array, count)?;
+            let values = self.integers(array, count, |x| x)?;
             let at = labels.iter().position(|l| l.0 == array.name).unwrap_or_else(|| {
                 labels.push((array.name.to_owned(), Vec::new()));
                 labels.len() - 1
@@ -267,10 +272,10 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    fn integers(&self, array: &Array, count: usize) -> Result<Vec<i64>, MeshError> {
+    fn integers<T>(&self, array: &Array, count: usize, to: impl Fn(i64) -> T) -> Result<Vec<T>, MeshError> {
         match self.content(array, count)? {
-            Content::Text(text) => self.text(array, text, count),
-            Content::Bytes(raw) => Ok(array.stored.integers(&raw, self.big_endian)),
+            Content::Text(text) => Ok(self.text(array, text, count)?.into_iter().map(to).collect()),
+            Content::Bytes(raw) => Ok(array.stored.integers(&raw, self.big_endian).map(to).collect()),
         }
     }
 
