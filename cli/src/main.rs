@@ -40,7 +40,7 @@ enum Command {
     /// Plot a run, or several over each other: energies, momenta, probes, contacts, steps
     Plot(look::PlotArgs),
     /// Draw a run: pictures and animations, without a display
-    Render(look::RenderArgs),
+    Render(Box<look::RenderArgs>),
     /// Run the published cases and check them
     Reproduce(reproduce::ReproduceArgs),
     /// Measure how fast this machine computes
