@@ -305,7 +305,7 @@ fn warn_of_quarrels(
                     let here = (0..dimension).any(|k| unit[k].abs() > 1e-9);
                     quarrel |= here
                         && (motion.is_some()
-                            || held.iter().any(|(d, led)| *led && d.dot(&unit).abs() > 1e-9));
+                            || held.iter().any(|(d, prescribed)| *prescribed && d.dot(&unit).abs() > 1e-9));
                 }
             }
             quarrels += usize::from(quarrel);

@@ -79,7 +79,7 @@ pub enum StepError {
     )]
     Unguarded { first: String, second: String, time: f64 },
     #[error(
-        "body `{first}` passed through the surface of `{second}` between two looks at t = {time:.4e} s; \
+        "body `{first}` passed through the surface of `{second}` between two contact checks at t = {time:.4e} s; \
          a smaller `step.safety` or a shorter `contact_step` helps, or method = \"dcr\" with `swept = true`"
     )]
     PassedThrough { first: String, second: String, time: f64 },

@@ -52,7 +52,7 @@ use traction::{Law, Multiplier, Scheme};
 pub use options::{MassKind, Options, Quadrature, newmark};
 
 /// What may be left of the balance of forces, of their size.
-const BALANCED: f64 = 1e-10;
+const RESIDUAL_TOL: f64 = 1e-10;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 10.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -357,8 +357,8 @@ impl VelocityUpdate {
     ) -> Result<Inside, Outcome> {
         let limits = Limits {
             iterations: self.options.iterations,
-            balanced: BALANCED,
-            still: f64::INFINITY,
+            residual_tol: RESIDUAL_TOL,
+            increment_tol: f64::INFINITY,
             keep: 0.0,
         };
         let mut equations = Equations {
@@ -404,7 +404,7 @@ impl VelocityUpdate {
             Stuck::Residual(residual) => residual,
             Stuck::Factors(error) => return StepError::Factors { time, dt, error },
         };
-        let left = |k: usize| self.work.unknowns.spread(k, &self.work.left).norm();
+        let left = |k: usize| self.work.unknowns.expand(k, &self.work.left).norm();
         let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
             let l = left(k);
             if l > worst.1 { (k, l) } else { worst }
@@ -469,7 +469,7 @@ impl VelocityUpdate {
         work.points.velocities(model, t1, &end, &mut self.velocity);
         work.places[2] = end;
         self.book_motion(model, state, h, ledger);
-        self.lead(model, t1, ledger);
+        self.prescribe(model, t1, ledger);
         match self.work.scheme {
             Scheme::Middle => self.book_middle(model, h, t1, ledger),
             Scheme::End => self.book_end(model, state, h, ledger),

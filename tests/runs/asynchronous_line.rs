@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 38 % of the energy lost | contacts answered after the whole drift, with the velocity of its middle |
 //! | the bars overlap by 0.5 | nodes look as rarely as the average element allows, and all elements are targets |
-//! | 10 % gained as printed at 0.139 of the critical step | times of looks are added up, so that round-off decides who comes first at ties |
+//! | 10 % gained as printed at 0.139 of the critical step | times of contact checks are added up, so that round-off decides who comes first at ties |
 
 use crate::asynchronous_bars::bars;
 use crate::common::Run;
@@ -28,7 +28,7 @@ const ENERGY: f64 = 0.1;
 enum Count {
     /// In whole ticks.
     Ticks,
-    /// Kicks at (j + φ)h, looks at the sum of all steps before: equal times differ by round-off.
+    /// Kicks at (j + φ)h, contact checks at the sum of all steps before: equal times differ by round-off.
     AddedUp,
 }
 
@@ -39,9 +39,9 @@ struct Rules {
     steps: Steps,
     phase: Phase,
     synchronised: bool,
-    /// Time between looks, as a share of the smallest step.
+    /// Time between contact checks, as a share of the smallest step.
     look: f64,
-    /// Share of its own length a tip may go between looks.
+    /// Share of its own length a tip may go between contact checks.
     travel: Option<f64>,
     count: Count,
     /// A tip may be in any element; else in the last one only, and it must be seen before it is half through.
@@ -192,7 +192,7 @@ impl Seen {
     }
 }
 
-/// When, what (kicks before looks), who. Times are never negative, so their bits stand in their order.
+/// When, what (kicks before contact checks), who. Times are never negative, so their bits stand in their order.
 type Event = Reverse<(u64, u8, usize)>;
 
 fn run(rules: Rules, looks: u32) -> Seen {
@@ -437,7 +437,7 @@ fn contacts_answered_after_the_drift_lose_a_third_of_the_energy() {
     assert!((0.15..=0.39).contains(&finer.energy), "{finer:?}");
 }
 
-/// As printed, with kicks and looks of one period: who comes first at equal times decides. Kicks first, as everywhere here,
+/// As printed, with kicks and contact checks of one period: who comes first at equal times decides. Kicks first, as everywhere here,
 /// gains 25 %; with times that are added up, so that round-off decides, it is the published 10 %; with any other period 1 %.
 #[test]
 fn at_ties_the_printed_scheme_depends_on_who_comes_first() {
@@ -480,7 +480,7 @@ fn looks_as_rare_as_the_average_element_allows_let_the_bars_overlap() {
     assert!((0.002..=0.05).contains(&seen.energy), "{seen:?}");
 }
 
-/// Impacts that are not elastic cost energy as long as the contact lasts, less with more looks; the bars creep into each
+/// Impacts that are not elastic cost energy as long as the contact lasts, less with more contact checks; the bars creep into each
 /// other.
 #[test]
 fn persistent_contact_with_restitution_below_one_costs_energy_at_every_look() {

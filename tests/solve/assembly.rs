@@ -65,7 +65,7 @@ fn the_matrix_is_that_of_all_potentials_contacts_and_masses() {
         let unknowns = Unknowns::new(&model);
         let (start, end) = (shaken(&model, 0.03), shaken(&model, 0.05));
         let along: Vec<f64> = (0..unknowns.count).map(|k| (0.3 * k as f64).cos()).collect();
-        let spread: Vec<Vec3> = (0..model.reference.len()).map(|k| unknowns.spread(k, &along)).collect();
+        let spread: Vec<Vec3> = (0..model.reference.len()).map(|k| unknowns.expand(k, &along)).collect();
         let touch = [5u32, 30, 33];
         let push = Mat3::new(1.0, 0.2, 0.0, -0.3, 2.0, 0.1, 0.4, 0.5, 3.0);
         for shape in [Shape::Symmetric, Shape::Unsymmetric] {
@@ -131,7 +131,7 @@ fn the_matrix_is_that_of_all_potentials_contacts_and_masses() {
                 }
             }
             let mut expected = vec![0.0; unknowns.count];
-            force.iter().enumerate().for_each(|(k, f)| unknowns.gather(k, f, &mut expected));
+            force.iter().enumerate().for_each(|(k, f)| unknowns.add_to_unknowns(k, f, &mut expected));
             let mut found = vec![0.0; unknowns.count];
             system.matrix.multiply(&along, &mut found);
             let size = expected.iter().fold(0.0, |m: f64, x| m.max(x.abs()));

@@ -33,7 +33,7 @@ impl Dice {
 }
 
 /// Nodes that touch: `h = 0` to round-off.
-struct Touching {
+struct ContactCase {
     pair: Pair,
     x: Vec<Vec3>,
     v: Vec<Vec3>,
@@ -43,8 +43,8 @@ struct Touching {
 
 const KINDS: usize = 5;
 
-impl Touching {
-    fn new(dice: &mut Dice, kind: usize) -> Touching {
+impl ContactCase {
+    fn new(dice: &mut Dice, kind: usize) -> ContactCase {
         let sign = if dice.unit() < 0.5 { -1.0 } else { 1.0 };
         let (mut x, pair) = loop {
             let mut x: Vec<Vec3> = (0..5).map(|_| dice.point()).collect();
@@ -92,7 +92,7 @@ impl Touching {
         x.truncate(pair.points().len());
         let n = x.len();
         let mass: Vec<f64> = (0..n).map(|_| 10f64.powf(dice.between(-2.0, 2.0))).collect();
-        Touching {
+        ContactCase {
             pair,
             v: (0..n).map(|_| dice.point()).collect(),
             inv_mass: mass.iter().map(|m| Mat3::identity() / *m).collect(),
@@ -158,7 +158,7 @@ fn impacts_of_all_kinds_keep_momenta_and_obey_restitution_and_friction() {
     let mut dice = Dice(1);
     let (mut stuck, mut slid) = (0, 0);
     for i in 0..120_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         t.pair.e = if i % 3 == 0 { 1.0 } else { dice.unit() };
         t.pair.mu = if i % 2 == 0 { 0.0 } else { dice.between(0.0, 1.0) };
         let n = t.pair.normal;
@@ -215,7 +215,7 @@ fn supports_take_momentum_but_neither_energy_nor_the_law_of_impact() {
     let mut dice = Dice(2);
     let (mut impacts, mut held) = (0, 0);
     for i in 0..100_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         t.restrain(&mut dice);
         t.pair.e = dice.unit();
         t.pair.mu = if i % 4 == 0 { 0.0 } else { dice.between(0.0, 1.0) };
@@ -258,7 +258,7 @@ fn supports_take_momentum_but_neither_energy_nor_the_law_of_impact() {
 fn the_projected_mass_says_what_multipliers_for_all_supports_say() {
     let mut dice = Dice(3);
     for i in 0..500 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         let count = t.x.len();
         let d: Vec<Vec3> = (0..count).map(|_| dice.direction()).collect();
         for k in 0..count {
@@ -320,7 +320,7 @@ fn the_gradient_of_the_volume_between_features_is_a_multiple_of_weight_times_nor
     let mut dice = Dice(4);
     for i in 0..4000 {
         let edges = i % 2 == 1;
-        let t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        let t = ContactCase::new(&mut dice, if edges { 3 } else { 2 });
         // away from touch: finite differences, balance, Euler's theorem
         let x: Vec<Vec3> = t.x.iter().map(|x| x + 0.1 * dice.point()).collect();
         let grad = volume_gradient(edges, &x);
@@ -351,7 +351,7 @@ fn the_gradient_of_the_volume_between_features_is_a_multiple_of_weight_times_nor
 
 /// (18), (31), (33), (34), (45) with any mass matrix, momenta and gradients stacked:
 /// p⁺ = p − (1+e) p_norm − min(1 + e_t, (1+e) μ ‖p_norm‖/‖p_slide‖) p_slide.
-fn momentum_form(t: &Touching, stick: Stick, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
+fn momentum_form(t: &ContactCase, stick: Stick, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
     let n = t.x.len();
     let inv = inv_m.kronecker(&DMatrix::identity(3, 3));
     let stack = |x: &[Vec3]| DVector::from_fn(3 * n, |i, _| x[i / 3][i % 3]);
@@ -378,7 +378,7 @@ fn the_reduced_form_equals_the_momentum_form_and_lumping_is_a_diagonal_mass() {
     let mut compared = 0;
     for i in 0..4000 {
         let edges = i % 2 == 1;
-        let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        let mut t = ContactCase::new(&mut dice, if edges { 3 } else { 2 });
         (t.pair.e, t.pair.mu) = (dice.unit(), if i % 4 < 2 { 0.0 } else { dice.unit() });
         let inv = DMatrix::from_diagonal(&DVector::from_fn(4, |k, _| 1.0 / t.mass[k]));
         let stick = STICK[i / 4 % 2];
@@ -403,7 +403,7 @@ fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
     let mut dice = Dice(6);
     for i in 0..500 {
         let edges = i % 2 == 1;
-        let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        let mut t = ContactCase::new(&mut dice, if edges { 3 } else { 2 });
         (t.pair.e, t.pair.mu) = (1.0, 0.0);
         // masses of two linear elements that share nothing: positive definite and full
         let a = DMatrix::from_fn(4, 4, |_, _| dice.unit());
@@ -442,7 +442,7 @@ fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
 fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
     let mut dice = Dice(7);
     for i in 0..4000 {
-        let t = Touching::new(&mut dice, 2 + i % 3);
+        let t = ContactCase::new(&mut dice, 2 + i % 3);
         let parts = split(&t.pair, &t.mass, &t.x, &t.v);
         let all = [parts.normal, parts.slide, parts.rigid, parts.shape];
         let dot = |a: &[Vec3; MAX_POINTS], b: &[Vec3; MAX_POINTS]| -> f64 {
@@ -492,7 +492,7 @@ fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
     }
 }
 
-fn moved(t: &Touching, moves: &[Vec3; MAX_POINTS]) -> Vec<Vec3> {
+fn moved(t: &ContactCase, moves: &[Vec3; MAX_POINTS]) -> Vec<Vec3> {
     let mut x = t.x.clone();
     for ((k, _), d) in t.pair.stencil().zip(moves) {
         x[k] += d;
@@ -504,7 +504,7 @@ fn moved(t: &Touching, moves: &[Vec3; MAX_POINTS]) -> Vec<Vec3> {
 fn projection_closes_the_gap_at_once_and_leaves_the_centre_of_mass() {
     let mut dice = Dice(8);
     for i in 0..20_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         let depth = dice.between(0.0, 0.1);
         t.x[0] -= depth / t.pair.weights()[0] * t.pair.normal;
         t.pair = t.pair.measured(&t.x);
@@ -519,8 +519,8 @@ fn projection_closes_the_gap_at_once_and_leaves_the_centre_of_mass() {
             let again = displacements(&after, 0.0, Projection::Mass, &t.inv_mass).expect("free");
             assert!(again.iter().all(|d| d.norm() <= 1e-14), "idempotent");
         }
-        let shift: Vec3 = t.pair.stencil().zip(&moves).map(|((k, _), d)| t.mass[k] * d).sum();
-        assert!(shift.norm() <= 1e-14 * t.mass.iter().sum::<f64>());
+        let drift: Vec3 = t.pair.stencil().zip(&moves).map(|((k, _), d)| t.mass[k] * d).sum();
+        assert!(drift.norm() <= 1e-14 * t.mass.iter().sum::<f64>());
         // the paper's own: only the first side moves
         let moves = displacements(&t.pair, clearance, Projection::OneSided, &t.inv_mass).expect("free");
         assert!((t.pair.measured(&moved(&t, &moves)).gap - clearance).abs() <= 1e-14);
@@ -549,7 +549,7 @@ fn projection_closes_the_gap_at_once_and_leaves_the_centre_of_mass() {
 fn the_spin_correction_returns_angular_momentum_and_changes_neither_momentum_nor_approach() {
     let mut dice = Dice(9);
     for i in 0..5000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         t.x[0] -= dice.between(0.0, 0.1) / t.pair.weights()[0] * t.pair.normal;
         t.pair = t.pair.measured(&t.x);
         let (l0, p0) = (t.spin(), t.momentum());
@@ -564,8 +564,8 @@ fn the_spin_correction_returns_angular_momentum_and_changes_neither_momentum_nor
             t.v[k as usize] += spin.map_or(Vec3::zeros(), |s| s.at(&t.x[k as usize]));
         }
         let size = t.scale().max(1.0) + t.v.iter().map(|v| v.norm()).sum::<f64>();
-        let shift = (t.momentum() - p0).norm();
-        assert!(shift <= 1e-12 * size, "{i}: {}", shift / size);
+        let drift = (t.momentum() - p0).norm();
+        assert!(drift <= 1e-12 * size, "{i}: {}", drift / size);
         assert!((t.pair.relative_velocity(&t.v) - u0).norm() <= 1e-10 * size);
         assert!((t.kinetic() - k0 - gain).abs() <= 1e-11 * size * size);
         if i % KINDS >= 2 {
@@ -579,12 +579,12 @@ fn the_energy_correction_adds_what_is_asked_for_or_stops_the_approach() {
     let mut dice = Dice(10);
     let (mut paid, mut owed) = (0, 0);
     for i in 0..20_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         t.pair.e = 1.0;
         let (n, k0, u0) = (t.pair.normal, t.kinetic(), t.pair.relative_velocity(&t.v));
         let c = inverse_mass(&t.pair, &t.inv_mass)[(0, 0)];
         let work = dice.between(-1.0, 1.0) * n.dot(&u0).powi(2) / c;
-        let mut plain = Touching { v: t.v.clone(), ..Touching::new(&mut Dice(0), i % KINDS) };
+        let mut plain = ContactCase { v: t.v.clone(), ..ContactCase::new(&mut Dice(0), i % KINDS) };
         (plain.pair, plain.inv_mass, plain.mass) = (t.pair, t.inv_mass.clone(), t.mass.clone());
         let Some(impact) = t.bounce(work) else { continue };
         let energy = k0.max(t.kinetic());
@@ -608,7 +608,7 @@ fn the_energy_correction_adds_what_is_asked_for_or_stops_the_approach() {
 fn turning_shifting_scaling_and_swapping_change_nothing_but_the_frame() {
     let mut dice = Dice(11);
     for i in 0..5000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         (t.pair.e, t.pair.mu) = (dice.unit(), dice.unit());
         let turn = nalgebra::Rotation3::new(3.0 * dice.point()).into_inner();
         let wind = dice.point();
@@ -645,7 +645,7 @@ fn turning_shifting_scaling_and_swapping_change_nothing_but_the_frame() {
 fn a_node_bounces_off_what_is_fixed_and_fixed_nodes_stay() {
     let mut dice = Dice(12);
     for i in 0..1000 {
-        let mut t = Touching::new(&mut dice, 2);
+        let mut t = ContactCase::new(&mut dice, 2);
         t.pair.e = 0.7;
         for k in 1..4 {
             (t.inv_mass[k], t.v[k]) = (Mat3::zeros(), Vec3::zeros());

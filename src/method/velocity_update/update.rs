@@ -74,7 +74,7 @@ impl Update {
             let end = &contacts[l].end;
             for (r, &k) in update.shapes[l].iter().zip(&end.nodes[..end.count]) {
                 if (k as usize) < soft {
-                    unknowns.gather(k as usize, r, to);
+                    unknowns.add_to_unknowns(k as usize, r, to);
                 }
             }
         };
