@@ -1,5 +1,6 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
+use crate::model::Model;
 use crate::run::peaks::Peaks;
 use crate::run::{Case, Run, doubts};
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,9 @@ pub struct Summary {
     pub title: String,
     pub method: String,
     pub threads: usize,
+    /// Names of bodies, then of obstacles: what the numbers of `body` in frames stand for.
+    #[serde(default)]
+    pub bodies: Vec<String>,
     pub nodes: usize,
     pub elements: usize,
     pub steps: u64,
@@ -71,9 +75,6 @@ pub struct Summary {
     /// Followed at every row of the history.
     #[serde(default)]
     pub peaks: Peaks,
-    /// Names of bodies, obstacles behind, as frames count them.
-    #[serde(default)]
-    pub bodies: Vec<String>,
     /// Why the result should not be believed, if there are reasons.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -98,6 +99,7 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps: case.state.step,
@@ -114,7 +116,6 @@ impl Summary {
             dt: StepSize { min: 0.0, mean: 0.0, max: 0.0 },
             peak_rss_bytes: peak_rss_bytes(),
             peaks: Peaks::default(),
-            bodies: names(case),
             warnings: Vec::new(),
             status: Status::Running,
             failure: None,
@@ -131,6 +132,7 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps,
@@ -164,7 +166,6 @@ impl Summary {
             },
             peak_rss_bytes: peak_rss_bytes(),
             peaks: Peaks::default(),
-            bodies: names(case),
             warnings: doubts::of(run),
             status,
             failure,
@@ -184,9 +185,9 @@ impl Summary {
     }
 }
 
-fn names(case: &Case) -> Vec<String> {
-    let obstacles = case.model.contact.obstacles.iter().map(|o| &o.name);
-    case.model.bodies.iter().map(|b| &b.name).chain(obstacles).cloned().collect()
+fn names(model: &Model) -> Vec<String> {
+    let obstacles = model.contact.obstacles.iter().map(|o| o.name.clone());
+    model.bodies.iter().map(|b| b.name.clone()).chain(obstacles).collect()
 }
 
 /// Largest resident memory of this process so far [bytes]; 0 where the system does not tell.
