@@ -11,7 +11,7 @@
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `updates` | method `velocity-update` and implicit Newmark |
 //! | `watch` | what a case looks at beside the history |
-//! | `report` | the page with plots and pictures of all that was run |
+//! | `report`, `gaps` | the page with plots and pictures of all that was run; what no run can show |
 
 mod assembly;
 mod bars;
@@ -19,6 +19,7 @@ mod blocks;
 mod cubes;
 mod cylinders;
 mod free_bar;
+mod gaps;
 mod impacts;
 mod pebble;
 pub mod report;
@@ -150,6 +151,8 @@ pub struct Outcome {
     pub too_long: Option<f64>,
     /// The size for a quick look.
     pub quick: bool,
+    /// It was run for its wall time.
+    timed: bool,
     /// What the part's own look has seen.
     seen: Seen,
 }
@@ -355,7 +358,20 @@ impl Published {
         let seen = seen.map_or(Seen::default(), |s| {
             std::mem::take(&mut *s.lock().unwrap_or_else(PoisonError::into_inner))
         });
-        Ok(Outcome { name, history, ledger, balance, summary, kicks, surface_nodes, too_long, quick, seen })
+        let timed = part.threads.is_some();
+        Ok(Outcome {
+            name,
+            history,
+            ledger,
+            balance,
+            summary,
+            kicks,
+            surface_nodes,
+            too_long,
+            quick,
+            timed,
+            seen,
+        })
     }
 }
 
