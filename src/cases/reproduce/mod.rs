@@ -10,9 +10,11 @@
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `updates` | method `velocity-update` and implicit Newmark |
+//! | `all` | many cases at once |
 //! | `watch` | what a case looks at beside the history |
 //! | `report`, `gaps` | the page with plots and pictures of all that was run; what no run can show |
 
+mod all;
 mod assembly;
 mod bars;
 mod blocks;
@@ -28,6 +30,8 @@ mod scaling;
 mod shells;
 mod updates;
 mod watch;
+
+pub use all::Request;
 
 use crate::deck::{self, DeckErrors, Input};
 use crate::look::draw::Drawing;

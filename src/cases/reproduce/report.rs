@@ -53,8 +53,13 @@ pub(super) fn draw(
 }
 
 /// Writes the page about all that was run; returns its name.
-pub fn write(folder: &Path, done: &[(&Published, Done)], quick: bool) -> io::Result<&'static str> {
-    replace_file(&folder.join(PAGE), page(folder, done, quick)?.as_bytes())?;
+pub fn write(
+    folder: &Path,
+    done: &[(&Published, Done)],
+    quick: bool,
+    threads: usize,
+) -> io::Result<&'static str> {
+    replace_file(&folder.join(PAGE), page(folder, done, quick, threads)?.as_bytes())?;
     Ok(PAGE)
 }
 
@@ -75,10 +80,10 @@ small { color: #777; }
 ";
 
 /// The page: everything it shows is in it, so that it can be sent around.
-fn page(folder: &Path, done: &[(&Published, Done)], quick: bool) -> io::Result<String> {
+fn page(folder: &Path, done: &[(&Published, Done)], quick: bool, threads: usize) -> io::Result<String> {
     let mut text = String::new();
     // a string takes whatever it is given
-    let _ = write_head(&mut text, done, quick);
+    let _ = write_head(&mut text, done, quick, threads);
     for (case, done) in done {
         let _ = write_section(&mut text, case, done, quick);
         let _ = writeln!(text, "<div class=\"pictures\">");
@@ -123,7 +128,12 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-fn write_head(text: &mut String, done: &[(&Published, Done)], quick: bool) -> std::fmt::Result {
+fn write_head(
+    text: &mut String,
+    done: &[(&Published, Done)],
+    quick: bool,
+    threads: usize,
+) -> std::fmt::Result {
     let checks = || done.iter().flat_map(|d| &d.1.checks);
     let (count, passed) = (checks().count(), checks().filter(|c| c.pass()).count());
     writeln!(text, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">")?;
@@ -138,7 +148,7 @@ fn write_head(text: &mut String, done: &[(&Published, Done)], quick: bool) -> st
         text,
         "<p>{} cases{size}, {count} checks, {passed} passed. Carom {version}, {} threads.</p>",
         done.len(),
-        rayon::current_num_threads()
+        threads
     )?;
     writeln!(
         text,
@@ -248,7 +258,7 @@ mod tests {
         std::fs::create_dir_all(folder.join("free-bar/plots")).unwrap();
         std::fs::write(folder.join("free-bar/plots/energy.svg"), "<svg/>").unwrap();
         let done = Done { checks, pictures: vec!["plots/energy.svg".into()], seconds: 3.0 };
-        let page = page(&folder, &[(case, done)], true).unwrap();
+        let page = page(&folder, &[(case, done)], true, 2).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         for part in [
             "carom reproduce free-bar --quick",
