@@ -2,7 +2,8 @@
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, say};
 use carom::look::{
-    self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Select, Theme, TimeUnit, View, page,
+    self, ColourBy, Cut, Focus, LookError, PlotOptions, Range, RenderOptions, Select, Theme, TimeUnit, View,
+    page,
 };
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -95,9 +96,28 @@ pub struct RenderArgs {
     /// Several times in one picture, rows x columns
     #[arg(long, value_name = "RxC", group = "which", value_parser = pair)]
     sheet: Option<(usize, usize)>,
-    /// mises, speed, displacement, body or contact [default: the first that the frames have]
+    /// mises, speed, displacement, body, contact; vx ux … along an axis; sxx … sxz; s1 s2 s3; pressure; strain; mises_peak
+    /// [default: the first that the frames have]
     #[arg(long)]
     field: Option<ColourBy>,
+    /// Show this body or obstacle, by name or number; may be repeated [default: all]
+    #[arg(long, value_name = "BODY")]
+    body: Vec<String>,
+    /// What stands in the middle: a body, x,y,z, or max, where the value is largest
+    #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
+    focus: Option<Focus>,
+    /// How much nearer than it takes to see all of it
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    zoom: Option<f64>,
+    /// A ring where the value is largest, with the value
+    #[arg(long)]
+    mark: bool,
+    /// A line above the picture
+    #[arg(long)]
+    title: Option<String>,
+    /// Unit of the colours, for example Pa
+    #[arg(long)]
+    unit: Option<String>,
     /// iso, x, y, z or azimuth,elevation in degrees [default: iso; z for plane bodies and bars]
     #[arg(long, allow_hyphen_values = true)]
     view: Option<View>,
@@ -116,9 +136,12 @@ pub struct RenderArgs {
     /// Leave out the edges of elements
     #[arg(long)]
     no_edges: bool,
-    /// Values at the ends of the colour bar
-    #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
-    range: Option<(f64, f64)>,
+    /// Values at the ends of the colour bar, or full: up to the largest, however few are so large
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
+    range: Option<Range>,
+    /// The body whose values decide the range
+    #[arg(long, value_name = "BODY")]
+    range_of: Option<String>,
     #[arg(long, value_enum, default_value_t)]
     theme: Paper,
     /// Pictures a second of an animation
@@ -175,7 +198,14 @@ pub fn render(arguments: &RenderArgs) -> Result<Vec<PathBuf>, LookError> {
         cut: arguments.cut,
         edges: !arguments.no_edges,
         theme: arguments.theme.into(),
-        range: arguments.range,
+        range: arguments.range.unwrap_or_default(),
+        range_of: arguments.range_of.clone(),
+        bodies: arguments.body.clone(),
+        focus: arguments.focus.clone(),
+        zoom: arguments.zoom,
+        mark: arguments.mark,
+        title: arguments.title.clone(),
+        unit: arguments.unit.clone(),
         fps: arguments.fps,
         threads: arguments.threads,
     };
@@ -188,11 +218,9 @@ fn pair(text: &str) -> Result<(usize, usize), String> {
     numbers.ok_or_else(|| format!("`{text}` is not two counts like 2x3"))
 }
 
-fn range(text: &str) -> Result<(f64, f64), String> {
-    let ends: Option<(f64, f64)> =
-        text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
-    ends.filter(|(lo, hi)| lo < hi && (hi - lo).is_finite())
-        .ok_or_else(|| format!("`{text}` is not two rising numbers like 0,2.5e8"))
+fn factor(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|f| (0.01..=1e6).contains(f));
+    number.ok_or_else(|| format!("`{text}` is not a number from 0.01 to 1e6"))
 }
 
 fn megabytes(text: &str) -> Result<f64, String> {

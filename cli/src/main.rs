@@ -41,7 +41,7 @@ enum Command {
     /// Plot a run, or several over each other: energies, momenta, probes, contacts, steps
     Plot(look::PlotArgs),
     /// Draw a run: pictures and animations, without a display
-    Render(look::RenderArgs),
+    Render(Box<look::RenderArgs>),
     /// Show a run in the browser, also while it goes on
     View(view::Arguments),
     /// Run the published cases and check them

@@ -2,7 +2,7 @@
 
 use crate::exit::{BAD_INPUT, CHECK_FAILED, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, unless_closed};
 use crate::signals::Stop;
-use carom::cases::reproduce::{CASES, Check, Done, Origin, Published, ReproduceError, find, report};
+use carom::cases::reproduce::{CASES, Check, Origin, Published, ReproduceError, Request, find, report};
 use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ pub struct ReproduceArgs {
 pub fn command(args: &ReproduceArgs) -> Outcome {
     let stop =
         Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
-    let verdict = unless_closed(reproduce(args, &stop.flag, &mut io::stdout().lock()), Verdict::Passed)?;
+    let verdict = unless_closed(reproduce(args, &stop.flag, &mut io::stdout()), Verdict::Passed)?;
     if stop.raised() {
         return Ok(stop.code());
     }
@@ -64,7 +64,7 @@ enum Verdict {
     Error(ReproduceError),
 }
 
-fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> io::Result<Verdict> {
+fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut io::Stdout) -> io::Result<Verdict> {
     if args.list {
         for case in &CASES {
             if args.json {
@@ -76,7 +76,7 @@ fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> i
         }
         return Ok(Verdict::Passed);
     }
-    let chosen: Vec<&Published> = if args.all {
+    let chosen: Vec<&'static Published> = if args.all {
         CASES.iter().collect()
     } else {
         let found: Result<Vec<_>, &String> = args.cases.iter().map(|n| find(n).ok_or(n)).collect();
@@ -91,44 +91,35 @@ fn reproduce(args: &ReproduceArgs, stop: &AtomicBool, out: &mut impl Write) -> i
         }
     };
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    let pool = match carom::run::pool(threads) {
-        Ok(pool) => pool,
-        Err(error) => return Ok(Verdict::BadRequest(format!("cannot start {threads} threads: {error}"))),
-    };
+    let request = Request { quick: args.quick, out: args.out.as_deref(), threads: threads.max(1), stop };
     let mut passed = true;
-    let mut all: Vec<(&Published, Done)> = Vec::new();
-    for case in chosen {
-        let kept = args.out.as_ref().map(|folder| folder.join(case.name));
-        let folder = kept.clone().unwrap_or_else(|| {
-            std::env::temp_dir().join(format!("carom-{}-{}", case.name, std::process::id()))
-        });
-        if let Err(error) = std::fs::create_dir_all(&folder) {
-            let text = format!("cannot make the folder {}: {error}", folder.display());
-            return Ok(Verdict::Error(ReproduceError::Output(text)));
-        }
-        let outcome = pool.install(|| case.run(args.quick, kept.is_some(), &folder, stop));
-        if kept.is_none() {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
-        let done = match outcome {
-            Err(error) => return Ok(Verdict::Error(error)),
-            Ok(done) => done,
-        };
-        if stop.load(Ordering::Relaxed) {
-            return Ok(Verdict::Passed);
-        }
+    let mut written: io::Result<()> = Ok(());
+    let mut said: Vec<u8> = Vec::new();
+    let all = request.run(&chosen, &mut |case, done| {
         for check in &done.checks {
             passed &= check.pass();
-            print(args, case, check, out)?;
+            // a vector takes whatever it is given
+            let _ = print(args, case, check, &mut said);
         }
-        all.push((case, done));
+        let text = std::mem::take(&mut said);
+        if written.is_ok() {
+            written = io::stdout().write_all(&text).and_then(|()| io::stdout().flush());
+        }
+    });
+    written?;
+    let all = match all {
+        Ok(all) => all,
+        Err(error) => return Ok(Verdict::Error(error)),
+    };
+    if stop.load(Ordering::Relaxed) {
+        return Ok(Verdict::Passed);
     }
     if !args.json {
         let checks = all.iter().flat_map(|(_, done)| &done.checks);
         writeln!(out, "{} checks: {}", checks.clone().count(), Origin::count(checks))?;
     }
     if let Some(folder) = &args.out {
-        match pool.install(|| report::write(folder, &all, args.quick)) {
+        match report::write(folder, &all, args.quick, threads) {
             Ok(page) if !args.json => writeln!(out, "{}", folder.join(page).display())?,
             Ok(_) => {}
             Err(error) => {

@@ -26,9 +26,9 @@ macro_rules! example {
 }
 
 /// All examples, the first to try first.
-pub const EXAMPLES: [Example; 33] = [
-    example!("spinning-block"),
+pub const EXAMPLES: [Example; 37] = [
     example!("five-solid-cubes"),
+    example!("spinning-block"),
     example!("cube-pile"),
     example!("76-solid-cubes"),
     example!("sphere-sphere"),
@@ -60,6 +60,10 @@ pub const EXAMPLES: [Example; 33] = [
     example!("ring-impact"),
     example!("friction-blocks"),
     example!("golf-ball"),
+    example!("methods-bars"),
+    example!("methods-sliding-block"),
+    example!("methods-off-centre-cubes"),
+    example!("methods-rings"),
 ];
 
 /// The example of that name.

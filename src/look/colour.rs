@@ -149,6 +149,8 @@ pub enum Map {
     Tide,
     /// Pale grey over orange to dark red, falling in lightness: zero looks like nothing.
     Ember,
+    /// Blue over pale grey to red: zero in the middle, both signs equally far from it.
+    Balance,
 }
 
 impl Map {
@@ -169,9 +171,19 @@ impl Map {
             Rgba::rgb(168, 42, 44),
             Rgba::rgb(100, 16, 40),
         ];
+        const BALANCE: [Rgba; 7] = [
+            Rgba::rgb(36, 70, 150),
+            Rgba::rgb(62, 128, 190),
+            Rgba::rgb(150, 190, 218),
+            Rgba::rgb(228, 228, 226),
+            Rgba::rgb(232, 170, 130),
+            Rgba::rgb(204, 96, 72),
+            Rgba::rgb(140, 24, 48),
+        ];
         match self {
             Map::Tide => &TIDE,
             Map::Ember => &EMBER,
+            Map::Balance => &BALANCE,
         }
     }
 
@@ -221,6 +233,19 @@ mod tests {
                 })
                 .collect();
             assert!(light.windows(2).all(|w| (w[1] - w[0]) * sign > 0.0), "{map:?} {light:?}");
+        }
+    }
+
+    #[test]
+    fn both_signs_darken_alike() {
+        let light = |t: f64| {
+            let [r, g, b] = Map::Balance.at(t).linear();
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        for i in 0..10 {
+            let (low, high) = (0.05 * f64::from(i), 1.0 - 0.05 * f64::from(i));
+            assert!((light(low) / light(high)).log2().abs() < 0.6, "{i}");
+            assert!(light(low) < light(low + 0.05) && light(high) < light(high - 0.05));
         }
     }
 

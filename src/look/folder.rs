@@ -128,6 +128,12 @@ impl Summary {
         path.iter().try_fold(&self.whole, |value, key| value.get(key))?.as_f64()
     }
 
+    /// Names of bodies and obstacles, as frames count them.
+    pub fn bodies(&self) -> Vec<String> {
+        let list = self.whole["bodies"].as_array();
+        list.map_or(Vec::new(), |all| all.iter().filter_map(|n| Some(n.as_str()?.to_owned())).collect())
+    }
+
     /// One line that says which run this is.
     pub fn caption(&self) -> String {
         match (self.title.is_empty(), self.method.is_empty()) {

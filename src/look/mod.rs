@@ -10,17 +10,23 @@
 //! | `compare` | several runs beside each other |
 //! | `words` | a run in a few lines of text |
 //! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
-//! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
+//! | `scene`, `polygon`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
 //! | `obstacle` | rigid walls and tools: grey, and never in the way |
-//! | `overlay`, `render` | colour bar, stamps and scales; pictures, sheets, animations |
+//! | `field`, `aim` | what colours show; which bodies, how near, over which values |
+//! | `overlay`, `band` | colour bar, stamps and scales; bars |
+//! | `render`, `film` | pictures; sheets, animations, series |
 //! | `page` | the interactive page: what it shows, and as one file |
 
+mod aim;
 mod axis;
+mod band;
 mod camera;
 pub mod chart;
 pub mod colour;
 mod compare;
 pub mod draw;
+mod field;
+mod film;
 pub mod folder;
 pub(crate) mod font;
 pub mod image;
@@ -28,6 +34,7 @@ mod obstacle;
 mod overlay;
 pub mod page;
 pub mod plot;
+mod polygon;
 mod raster;
 pub mod render;
 mod results;
@@ -35,13 +42,16 @@ mod scene;
 pub(crate) mod sheet;
 mod words;
 
+pub use aim::Focus;
 pub use camera::View;
 pub use colour::Theme;
 pub use compare::{Compared, Comparison, overlay};
+pub use field::ColourBy;
+pub use film::Select;
 pub use plot::{PlotOptions, TimeUnit, plot};
-pub use render::{ColourBy, RenderOptions, Select, picture, render};
+pub use polygon::Cut;
+pub use render::{Range, RenderOptions, picture, render};
 pub use results::{FieldData, FrameData, Results};
-pub use scene::Cut;
 pub use words::in_words;
 
 use crate::output::pvd::PvdError;

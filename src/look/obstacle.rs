@@ -7,7 +7,7 @@
 //! end where they meet.
 
 use super::camera::Camera;
-use super::scene::{Cut, Line, Polygon};
+use super::polygon::{Cut, Line, Polygon};
 use crate::math::Vec3;
 
 /// A plane, or a corner of two, is shown if it is no farther from the bodies than this, and a rigid mesh as far as

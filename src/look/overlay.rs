@@ -13,8 +13,11 @@ use crate::math::Vec3;
 pub enum Legend {
     Bar {
         title: String,
+        unit: String,
         map: Map,
         range: (f64, f64),
+        /// There are values below and above.
+        beyond: [bool; 2],
     },
     /// So many bodies, each in its colour.
     Bodies(usize),
@@ -50,11 +53,11 @@ pub fn text_size(height: usize) -> f64 {
 /// Pixels that a legend takes at the right of a picture.
 pub fn legend_room(legend: &Legend, text: f64) -> f64 {
     match legend {
-        Legend::Bar { title, range, .. } => {
+        Legend::Bar { title, range, unit: own, .. } => {
             let (_, labels, power) = bar_ticks(*range);
             let ticks = labels.iter().map(|l| font::width(l, text, Weight::Regular)).fold(0.0, f64::max);
             let head = font::width(title, text, Weight::SemiBold).max(font::width(
-                &unit(power),
+                &unit(power, own),
                 text,
                 Weight::Regular,
             ));
@@ -74,8 +77,16 @@ fn bar_ticks((lo, hi): (f64, f64)) -> (Vec<f64>, Vec<String>, i32) {
     (ticks, labels, power)
 }
 
-fn unit(power: i32) -> String {
-    if power == 0 { String::new() } else { axis::times_ten(power) }
+fn unit(power: i32, own: &str) -> String {
+    let power = if power == 0 { String::new() } else { axis::times_ten(power) };
+    format!("{power} {own}").trim().to_owned()
+}
+
+/// A place in a picture, with the value there.
+pub struct Mark {
+    /// Pixels.
+    pub at: [f64; 3],
+    pub value: f64,
 }
 
 /// Everything drawn over one picture.
@@ -87,12 +98,24 @@ pub struct Overlay<'a> {
     pub camera: &'a Camera,
     pub legend: Legend,
     pub text: f64,
+    /// A line above, or nothing.
+    pub title: &'a str,
+    pub mark: Option<Mark>,
+    /// Bodies may reach under the legend.
+    pub near: bool,
 }
 
 impl Overlay<'_> {
     pub fn paint(&self, image: &mut Image, theme: Theme, furniture: &Furniture) {
         let (w, h) = (image.width as f64, image.height as f64);
         let mut d = Drawing::new(w, h, "");
+        if let Some(mark) = &self.mark {
+            self.mark(&mut d, mark);
+        }
+        if furniture.legend && self.near {
+            let room = legend_room(&self.legend, self.text) - self.text;
+            d.rect([w - room, 0.0], [room, h], Paint::Paper);
+        }
         self.stamp(&mut d);
         if furniture.scale {
             self.scale(&mut d);
@@ -111,8 +134,36 @@ impl Overlay<'_> {
         let decimals = (3 - exponent).clamp(0, 6) as usize;
         let value = format!("{scaled:.decimals$}").replace('-', "−");
         let unit = if power == 0 { String::new() } else { format!(" {}", axis::times_ten(power)) };
-        let at = [1.2 * self.text, 1.2 * self.text + CAP_HEIGHT * self.text / 2.0];
+        let mut at = [1.2 * self.text, 1.2 * self.text + CAP_HEIGHT * self.text / 2.0];
+        if !self.title.is_empty() {
+            d.bold(at, self.title, 1.15 * self.text, Anchor::Start, Paint::Ink);
+            at[1] += 1.5 * self.text;
+        }
         d.bold(at, format!("t = {value}{unit}"), self.text, Anchor::Start, Paint::Ink);
+    }
+
+    /// A ring, and the value beside it.
+    fn mark(&self, d: &mut Drawing, Mark { at: [x, y, _], value }: &Mark) {
+        let pen = (self.text / 9.0).max(1.2);
+        let ring: Vec<Point> = (0..=32)
+            .map(|i| f64::from(i) / 32.0 * std::f64::consts::TAU)
+            .map(|a| [x + 0.5 * self.text * a.cos(), y + 0.5 * self.text * a.sin()])
+            .collect();
+        for (width, paint) in [(2.4 * pen, Paint::Paper), (pen, Paint::Ink)] {
+            d.items.push(Item::Stroke { points: ring.clone(), width, paint, dash: None, name: None });
+        }
+        let power = axis::thousands(value.abs());
+        let scaled = value / 10_f64.powi(power);
+        let decimals = (2 - scaled.abs().max(1e-9).log10().floor() as i32).clamp(0, 4) as usize;
+        let own = if let Legend::Bar { unit, .. } = &self.legend { unit.as_str() } else { "" };
+        let label = format!("{scaled:.decimals$} {}", unit(power, own)).replace('-', "−");
+        let (label, size) = (label.trim_end(), self.text);
+        let room = font::width(label, size, Weight::SemiBold);
+        // beside the ring where there is room
+        let left = if x + 0.9 * size + room > d.width { x - 0.9 * size - room } else { x + 0.9 * size };
+        let base = y + CAP_HEIGHT * size / 2.0;
+        d.rect([left - 0.2 * size, base - size], [room + 0.4 * size, 1.35 * size], Paint::Paper);
+        d.bold([left, base], label, size, Anchor::Start, Paint::Ink);
     }
 
     /// Axes and a length, at the bottom left.
@@ -174,17 +225,27 @@ fn plain(v: f64) -> String {
 fn draw_legend(d: &mut Drawing, legend: &Legend, text: f64) {
     let right = d.width - legend_room(legend, text) + 1.8 * text;
     match legend {
-        Legend::Bar { title, map, range } => {
+        Legend::Bar { title, unit: own, map, range, beyond } => {
             let (ticks, labels, power) = bar_ticks(*range);
             let height = (0.56 * d.height).round();
             let (x, y) = (right.round(), (0.5 * (d.height - height) + 1.2 * text).round());
             let width = (0.85 * text).round();
             let above = y - 0.8 * text;
-            if power == 0 {
-                d.bold([x, above], title, text, Anchor::Start, Paint::Ink);
+            let unit = unit(power, own);
+            let lift = if beyond[1] { 0.7 * text } else { 0.0 };
+            if unit.is_empty() {
+                d.bold([x, above - lift], title, text, Anchor::Start, Paint::Ink);
             } else {
-                d.bold([x, above - 1.25 * text], title, text, Anchor::Start, Paint::Ink);
-                d.text([x, above], unit(power), text, Anchor::Start, Paint::SoftInk);
+                d.bold([x, above - lift - 1.25 * text], title, text, Anchor::Start, Paint::Ink);
+                d.text([x, above - lift], unit, text, Anchor::Start, Paint::SoftInk);
+            }
+            // the bar goes on in a tip where values do
+            for (end, t, sign) in [(y + height, 0.0, 1.0), (y, 1.0, -1.0)] {
+                if beyond[t as usize] {
+                    let points =
+                        vec![[x, end], [x + width, end], [x + 0.5 * width, end + sign * 0.9 * width]];
+                    d.items.push(Item::Fill { points, paint: Paint::Fixed(map.at(t)) });
+                }
             }
             let rows = height as usize;
             for row in 0..rows {

@@ -8,7 +8,7 @@
 //! Screen coordinates: x to the right, y downwards, z towards the viewer, all in pixels. Normals are in view
 //! coordinates (y up). Light is linear.
 
-use super::scene::Line;
+use super::polygon::Line;
 use crate::math::lists::Lists;
 use rayon::prelude::*;
 

@@ -6,43 +6,16 @@
 //! Rigid cells are marked, and shown as [`super::obstacle`] says.
 
 use super::obstacle::{Plane, Room, ended};
+use super::polygon::{Corner, Cut, Line, Polygon, Triangle, between};
 use crate::math::Vec3;
 use crate::math::lists::Lists;
-use crate::mesh::surface::{Facet, NONE, Surface};
+use crate::mesh::surface::{Edge, Facet, NONE, Surface};
 use crate::mesh::{Cells, Mesh, Side};
 use crate::output::vtu::{FrameData, name};
 use rayon::prelude::*;
 
 /// Faces that meet at a larger angle keep separate normals, and their edge is drawn strongly [degrees].
 const CREASE: f64 = 38.0;
-
-/// How an edge of a triangle is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
-    /// Inside a face.
-    None,
-    /// Between two elements.
-    Element,
-    /// A rim or a crease.
-    Feature,
-}
-
-/// A corner of a triangle.
-#[derive(Clone, Copy, Debug)]
-pub struct Corner {
-    pub at: Vec3,
-    pub normal: Vec3,
-    /// The number that becomes a colour.
-    pub value: f64,
-}
-
-/// A triangle; `lines[i]` is the edge from corner i to the next.
-#[derive(Clone, Copy, Debug)]
-pub struct Triangle {
-    pub corners: [Corner; 3],
-    pub lines: [Line; 3],
-    pub rigid: bool,
-}
 
 /// A piece of a bar; `ends` tells where the bar stops.
 #[derive(Clone, Copy, Debug)]
@@ -51,48 +24,6 @@ pub struct Strip {
     pub values: [f64; 2],
     pub free: [bool; 2],
     pub rigid: bool,
-}
-
-/// The half-space that is kept: `normal · x ≤ offset`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cut {
-    pub normal: Vec3,
-    pub offset: f64,
-}
-
-impl std::str::FromStr for Cut {
-    type Err = String;
-
-    /// `x=0.5` keeps x ≤ 0.5, `-x=-0.5` keeps x ≥ 0.5; `1,1,0=0.7` takes any normal.
-    fn from_str(text: &str) -> Result<Cut, String> {
-        let wrong = || format!("cut `{text}` is not like x=0.5, -x=-0.5 or 1,1,0=0.7");
-        let (normal, offset) = text.split_once('=').ok_or_else(wrong)?;
-        let offset: f64 = offset.trim().parse().map_err(|_| wrong())?;
-        let normal = match normal.trim() {
-            "x" => Vec3::x(),
-            "y" => Vec3::y(),
-            "z" => Vec3::z(),
-            "-x" => -Vec3::x(),
-            "-y" => -Vec3::y(),
-            "-z" => -Vec3::z(),
-            other => {
-                let parts: Vec<f64> = other
-                    .split(',')
-                    .map(|p| p.trim().parse())
-                    .collect::<Result<_, _>>()
-                    .map_err(|_| wrong())?;
-                if parts.len() != 3 {
-                    return Err(wrong());
-                }
-                Vec3::from_column_slice(&parts)
-            }
-        };
-        let length = normal.norm();
-        if !(length > 0.0 && length.is_finite() && offset.is_finite()) {
-            return Err(wrong());
-        }
-        Ok(Cut { normal: normal / length, offset: offset / length })
-    }
 }
 
 /// The part of a mesh that can be seen, without positions.
@@ -149,18 +80,7 @@ impl Skin {
         }
         let surface = Surface::from_facets(facets);
 
-        let mut facet_edges = vec![[0; 4]; surface.facets.len()];
-        for (e, edge) in surface.edges.iter().enumerate() {
-            for &f in edge.facets.iter().filter(|&&f| f != NONE) {
-                let nodes = surface.facets[f as usize].nodes();
-                for k in 0..nodes.len() {
-                    let (a, b) = (nodes[k], nodes[(k + 1) % nodes.len()]);
-                    if edge.nodes == [a.min(b), a.max(b)] {
-                        facet_edges[f as usize][k] = e as u32;
-                    }
-                }
-            }
-        }
+        let facet_edges = facet_edges(&surface);
         let corners =
             surface.facets.iter().zip(0..).flat_map(|(f, i)| f.nodes().iter().map(move |&n| (n, i)));
         let around = Lists::new(nodes, corners);
@@ -174,23 +94,7 @@ impl Skin {
             .filter(|&i| rigid(cell[i]) == 2 && surface.facets[i].count == 4)
             .map(|i| i as u32)
             .collect();
-        let (mut of_body, mut of_mesh, mut dimension) = (vec![false; nodes], vec![false; nodes], 0);
-        let mut first = 0;
-        for (kind, ids) in &frame.cells {
-            for (nodes, id) in ids.chunks_exact(kind.nodes()).zip(first..) {
-                let to = if rigid(id) > 0 { &mut of_mesh } else { &mut of_body };
-                nodes.iter().for_each(|&n| to[n as usize] = true);
-                if rigid(id) == 0 {
-                    dimension = dimension.max(kind.dimension());
-                }
-            }
-            first += (ids.len() / kind.nodes()) as u32;
-        }
-        for &i in &planes {
-            surface.facets[i as usize].nodes().iter().for_each(|&n| of_mesh[n as usize] = false);
-        }
-        let list = |of: Vec<bool>| (0..nodes as u32).filter(|&n| of[n as usize]).collect();
-        let (body_nodes, mesh_nodes) = (list(of_body), list(of_mesh));
+        let (body_nodes, mesh_nodes, dimension) = nodes_of_kinds(frame, &rigid_cells, &surface, &planes);
         Skin {
             surface,
             cell,
@@ -228,6 +132,13 @@ impl Skin {
     /// Values of the cells that are not rigid.
     pub fn of_bodies<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         (0..).zip(values).filter(|(cell, _)| !self.is_rigid(*cell)).map(|(_, &v)| v)
+    }
+
+    /// The node of a body with the value that is largest in size.
+    pub fn largest(&self, values: &[f64]) -> Option<u32> {
+        let size = |n: &u32| values[*n as usize].abs();
+        let finite = self.body_nodes.iter().copied().filter(|n| size(n).is_finite());
+        finite.max_by(|a, b| size(a).total_cmp(&size(b)))
     }
 
     /// The planes where they stand.
@@ -270,6 +181,51 @@ impl Skin {
         lines.extend(bars.map(|(ends, _)| ends.map(|n| points[n as usize])));
         lines
     }
+}
+
+/// Edge of each side of each facet.
+fn facet_edges(surface: &Surface) -> Vec<[u32; 4]> {
+    let mut facet_edges = vec![[0; 4]; surface.facets.len()];
+    for (e, edge) in surface.edges.iter().enumerate() {
+        for &f in edge.facets.iter().filter(|&&f| f != NONE) {
+            let nodes = surface.facets[f as usize].nodes();
+            for k in 0..nodes.len() {
+                let (a, b) = (nodes[k], nodes[(k + 1) % nodes.len()]);
+                if edge.nodes == [a.min(b), a.max(b)] {
+                    facet_edges[f as usize][k] = e as u32;
+                }
+            }
+        }
+    }
+    facet_edges
+}
+
+/// Nodes of bodies, nodes of rigid meshes, and the highest dimension among the cells of bodies.
+fn nodes_of_kinds(
+    frame: &FrameData,
+    rigid_cells: &[u8],
+    surface: &Surface,
+    planes: &[u32],
+) -> (Vec<u32>, Vec<u32>, usize) {
+    let nodes = frame.points.len();
+    let rigid = |cell: u32| rigid_cells.get(cell as usize).copied().unwrap_or(0);
+    let (mut of_body, mut of_mesh, mut dimension) = (vec![false; nodes], vec![false; nodes], 0);
+    let mut first = 0;
+    for (kind, ids) in &frame.cells {
+        for (nodes, id) in ids.chunks_exact(kind.nodes()).zip(first..) {
+            let to = if rigid(id) > 0 { &mut of_mesh } else { &mut of_body };
+            nodes.iter().for_each(|&n| to[n as usize] = true);
+            if rigid(id) == 0 {
+                dimension = dimension.max(kind.dimension());
+            }
+        }
+        first += (ids.len() / kind.nodes()) as u32;
+    }
+    for &i in planes {
+        surface.facets[i as usize].nodes().iter().for_each(|&n| of_mesh[n as usize] = false);
+    }
+    let list = |of: Vec<bool>| (0..nodes as u32).filter(|&n| of[n as usize]).collect();
+    (list(of_body), list(of_mesh), dimension)
 }
 
 /// Which cells are rigid; empty if the frame does not say, or if there is nothing else to see.
@@ -315,97 +271,30 @@ pub struct Scene {
     pub rims: Vec<[Vec3; 2]>,
 }
 
+/// What all faces of a frame are drawn with.
+struct Faces<'a> {
+    skin: &'a Skin,
+    x: &'a [Vec3],
+    shown: &'a Shown,
+    cut: Option<&'a Cut>,
+    room: &'a Room,
+    /// Normals of all faces, as long as twice their areas, and of length one.
+    areas: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    planes: Vec<Plane>,
+}
+
 impl Scene {
     pub fn new(skin: &Skin, frame: &FrameData, shown: &Shown, cut: Option<&Cut>, room: &Room) -> Scene {
         let x = &frame.points;
         let areas: Vec<Vec3> = skin.surface.facets.iter().map(|f| area_normal(f, x)).collect();
         let normals: Vec<Vec3> = areas.iter().map(|a| a.try_normalize(0.0).unwrap_or_else(Vec3::z)).collect();
-        let crease = CREASE.to_radians().cos();
-        let lines: Vec<Line> = skin
-            .surface
-            .edges
-            .iter()
-            .map(|e| match e.facets {
-                [_, NONE] => Line::Feature,
-                [a, b] if normals[a as usize].dot(&normals[b as usize]) < crease => Line::Feature,
-                // inside a side of a quadratic cell
-                [a, b] if skin.surface.facets[a as usize].side == skin.surface.facets[b as usize].side => {
-                    Line::None
-                }
-                _ => Line::Element,
-            })
-            .collect();
-        let planes = skin.planes(x);
-        let plane = |i: usize| skin.planes.binary_search(&(i as u32)).ok();
-        // A plane goes on beyond what was drawn of it.
-        let place = |i: usize, k: usize| match plane(i) {
-            Some(own) => planes[own].corners[k],
-            None => x[skin.surface.facets[i].nodes[k] as usize],
-        };
-        // The part of a rigid face that is in the room and on the right side of other planes.
-        let seen = |i: usize, polygon: Polygon| {
-            let polygon = room.trimmed(polygon);
-            match plane(i) {
-                Some(own) => ended(polygon, own, &planes),
-                None => polygon,
-            }
-        };
-        let left_out =
-            |i: usize| skin.dimension == 3 && skin.is_rigid(skin.cell[i]) && room.sees_back(&normals[i]);
-
-        let mut triangles: Vec<Triangle> = skin
-            .surface
-            .facets
-            .par_iter()
-            .enumerate()
-            .flat_map_iter(|(i, f)| {
-                if left_out(i) {
-                    return Vec::new();
-                }
-                let corner = |k: usize| {
-                    let n = f.nodes[k];
-                    let sum: Vec3 = skin
-                        .around
-                        .of(n)
-                        .iter()
-                        .filter(|&&g| normals[g as usize].dot(&normals[i]) > crease)
-                        .map(|&g| areas[g as usize])
-                        .sum();
-                    Corner {
-                        at: place(i, k),
-                        normal: sum.try_normalize(0.0).unwrap_or(normals[i]),
-                        value: shown.at(n, skin.cell[i]),
-                    }
-                };
-                let count = f.count as usize;
-                let mut polygon = Polygon::default();
-                for k in 0..count {
-                    polygon.push(corner(k), lines[skin.facet_edges[i][k] as usize]);
-                }
-                let rigid = skin.is_rigid(skin.cell[i]);
-                if rigid {
-                    polygon = seen(i, polygon);
-                }
-                if let Some(cut) = cut {
-                    polygon = polygon.clipped(cut);
-                }
-                polygon.triangles(rigid)
-            })
-            .collect();
-        let mut rims = Vec::new();
-        for i in (0..skin.surface.facets.len()).filter(|&i| left_out(i)) {
-            let mut polygon = Polygon::default();
-            for k in 0..skin.surface.facets[i].nodes().len() {
-                let [_, beyond] = skin.surface.edges[skin.facet_edges[i][k] as usize].facets;
-                let corner = Corner { at: place(i, k), normal: normals[i], value: 0.0 };
-                polygon.push(corner, if beyond == NONE { Line::Feature } else { Line::None });
-            }
-            polygon = seen(i, polygon);
-            if let Some(cut) = cut {
-                polygon = polygon.clipped(cut);
-            }
-            rims.extend(polygon.features());
-        }
+        let faces = Faces { skin, x, shown, cut, room, areas, normals, planes: skin.planes(x) };
+        let lines = faces.lines();
+        let count = skin.surface.facets.len();
+        let mut triangles: Vec<Triangle> =
+            (0..count).into_par_iter().flat_map_iter(|i| faces.triangles(i, &lines)).collect();
+        let rims = (0..count).filter(|&i| faces.left_out(i)).flat_map(|i| faces.rim(i)).collect();
         let mut strips = strips(skin, x, shown);
         strips.retain(|s| !s.rigid || s.ends.iter().all(|p| room.holds(p)));
         if let Some(cut) = cut {
@@ -413,6 +302,95 @@ impl Scene {
             strips.retain_mut(|s| clip_strip(s, cut));
         }
         Scene { triangles, strips, rims }
+    }
+}
+
+impl Faces<'_> {
+    /// How every edge is drawn.
+    fn lines(&self) -> Vec<Line> {
+        let (crease, facets) = (CREASE.to_radians().cos(), &self.skin.surface.facets);
+        let line = |e: &Edge| match e.facets {
+            [_, NONE] => Line::Feature,
+            [a, b] if self.normals[a as usize].dot(&self.normals[b as usize]) < crease => Line::Feature,
+            // inside a side of a quadratic cell
+            [a, b] if facets[a as usize].side == facets[b as usize].side => Line::None,
+            _ => Line::Element,
+        };
+        self.skin.surface.edges.iter().map(line).collect()
+    }
+
+    fn plane(&self, i: usize) -> Option<usize> {
+        self.skin.planes.binary_search(&(i as u32)).ok()
+    }
+
+    /// Where a corner is. A plane goes on beyond what was drawn of it.
+    fn place(&self, i: usize, k: usize) -> Vec3 {
+        match self.plane(i) {
+            Some(own) => self.planes[own].corners[k],
+            None => self.x[self.skin.surface.facets[i].nodes[k] as usize],
+        }
+    }
+
+    /// The part of a rigid face that is in the room and on the right side of other planes.
+    fn seen(&self, i: usize, polygon: Polygon) -> Polygon {
+        let polygon = self.room.trimmed(polygon);
+        match self.plane(i) {
+            Some(own) => ended(polygon, own, &self.planes),
+            None => polygon,
+        }
+    }
+
+    /// A rigid face that would stand between the viewer and the bodies.
+    fn left_out(&self, i: usize) -> bool {
+        let skin = self.skin;
+        skin.dimension == 3 && skin.is_rigid(skin.cell[i]) && self.room.sees_back(&self.normals[i])
+    }
+
+    fn kept(&self, polygon: Polygon) -> Polygon {
+        match self.cut {
+            Some(cut) => polygon.clipped(cut),
+            None => polygon,
+        }
+    }
+
+    fn triangles(&self, i: usize, lines: &[Line]) -> Vec<Triangle> {
+        if self.left_out(i) {
+            return Vec::new();
+        }
+        let skin = self.skin;
+        let crease = CREASE.to_radians().cos();
+        let facet = &skin.surface.facets[i];
+        let corner = |k: usize| {
+            let n = facet.nodes[k];
+            let alike = |g: &&u32| self.normals[**g as usize].dot(&self.normals[i]) > crease;
+            let sum: Vec3 = skin.around.of(n).iter().filter(alike).map(|&g| self.areas[g as usize]).sum();
+            Corner {
+                at: self.place(i, k),
+                normal: sum.try_normalize(0.0).unwrap_or(self.normals[i]),
+                value: self.shown.at(n, skin.cell[i]),
+            }
+        };
+        let mut polygon = Polygon::default();
+        for k in 0..facet.count as usize {
+            polygon.push(corner(k), lines[skin.facet_edges[i][k] as usize]);
+        }
+        let rigid = skin.is_rigid(skin.cell[i]);
+        if rigid {
+            polygon = self.seen(i, polygon);
+        }
+        self.kept(polygon).triangles(rigid)
+    }
+
+    /// What is drawn of a face that is left out: where it ends.
+    fn rim(&self, i: usize) -> Vec<[Vec3; 2]> {
+        let surface = &self.skin.surface;
+        let mut polygon = Polygon::default();
+        for k in 0..surface.facets[i].nodes().len() {
+            let [_, beyond] = surface.edges[self.skin.facet_edges[i][k] as usize].facets;
+            let corner = Corner { at: self.place(i, k), normal: self.normals[i], value: 0.0 };
+            polygon.push(corner, if beyond == NONE { Line::Feature } else { Line::None });
+        }
+        self.kept(self.seen(i, polygon)).features().collect()
     }
 }
 
@@ -442,87 +420,6 @@ fn clip_strip(s: &mut Strip, cut: &Cut) -> bool {
         (s.ends[gone], s.values[gone], s.free[gone]) = (at, value, true);
     }
     true
-}
-
-/// A convex polygon; the line of a corner leads to the next.
-#[derive(Default)]
-pub struct Polygon {
-    corners: Vec<(Corner, Line)>,
-}
-
-impl Polygon {
-    /// With the same line all around; values do not matter.
-    pub fn flat(points: &[Vec3], line: Line) -> Polygon {
-        let corner = |&at: &Vec3| (Corner { at, normal: Vec3::z(), value: 0.0 }, line);
-        Polygon { corners: points.iter().map(corner).collect() }
-    }
-
-    fn push(&mut self, corner: Corner, line: Line) {
-        self.corners.push((corner, line));
-    }
-
-    pub fn points(&self) -> impl Iterator<Item = Vec3> {
-        self.corners.iter().map(|(c, _)| c.at)
-    }
-
-    /// Its sides that are rims or creases.
-    fn features(&self) -> impl Iterator<Item = [Vec3; 2]> {
-        let n = self.corners.len();
-        let side = move |k: usize| [self.corners[k].0.at, self.corners[(k + 1) % n].0.at];
-        (0..n).filter(|&k| self.corners[k].1 == Line::Feature).map(side)
-    }
-
-    /// The part on the kept side; the new side is a feature.
-    pub fn clipped(self, cut: &Cut) -> Polygon {
-        let distance = |c: &Corner| cut.normal.dot(&c.at) - cut.offset;
-        let mut out = Polygon::default();
-        let n = self.corners.len();
-        for k in 0..n {
-            let (a, line) = self.corners[k];
-            let (b, _) = self.corners[(k + 1) % n];
-            let (da, db) = (distance(&a), distance(&b));
-            if da <= 0.0 {
-                out.push(a, line);
-            }
-            if da * db < 0.0 {
-                // Leaving: the cut begins here. Entering: the old side goes on.
-                out.push(between(&a, &b, da / (da - db)), if da < 0.0 { Line::Feature } else { line });
-            }
-        }
-        out
-    }
-
-    /// Quads along the shorter diagonal, larger ones as a fan.
-    fn triangles(self, rigid: bool) -> Vec<Triangle> {
-        let c = &self.corners;
-        let n = c.len();
-        if n < 3 {
-            return Vec::new();
-        }
-        let turn = usize::from(
-            n == 4 && (c[2].0.at - c[0].0.at).norm_squared() > (c[3].0.at - c[1].0.at).norm_squared(),
-        );
-        let at = |k: usize| c[(k + turn) % n];
-        (1..n - 1)
-            .map(|k| Triangle {
-                corners: [at(0).0, at(k).0, at(k + 1).0],
-                lines: [
-                    if k == 1 { at(0).1 } else { Line::None },
-                    at(k).1,
-                    if k + 2 == n { at(n - 1).1 } else { Line::None },
-                ],
-                rigid,
-            })
-            .collect()
-    }
-}
-
-fn between(a: &Corner, b: &Corner, t: f64) -> Corner {
-    Corner {
-        at: a.at + t * (b.at - a.at),
-        normal: (a.normal + t * (b.normal - a.normal)).try_normalize(0.0).unwrap_or(a.normal),
-        value: a.value + t * (b.value - a.value),
-    }
 }
 
 /// The cut through solid cells: the points where the plane meets a cell's edges, ordered around their middle.

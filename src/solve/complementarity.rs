@@ -137,10 +137,6 @@ impl Islands {
         self.count
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Unknowns of an island, ascending.
     pub fn members(&self, island: usize) -> &[u32] {
         &self.members[island]

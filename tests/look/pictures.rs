@@ -6,7 +6,7 @@
 
 use crate::folders;
 use carom::look::image::Image;
-use carom::look::{ColourBy, RenderOptions, Select, Theme, picture, render};
+use carom::look::{ColourBy, Range, RenderOptions, Select, Theme, picture, render};
 use carom::math::Vec3;
 use std::fs::File;
 use std::io::BufReader;
@@ -189,8 +189,12 @@ fn a_bar_can_be_looked_at_end_on_and_a_run_that_blew_up_can_be_drawn() {
     model.block(Vec3::zeros(), Vec3::repeat(1.0), [2, 2, 2], 0);
     let nan = |i, _, _| if i == 5 { Vec3::repeat(f64::NAN) } else { Vec3::zeros() };
     model.frames(&dir, 1, 1.0, nan, |_, _| f64::INFINITY, |_, _| f64::NAN);
-    for field in ColourBy::ALL {
-        let options = RenderOptions { field: Some(field), cut: Some("z=0.4".parse().unwrap()), ..small() };
+    for field in ["mises", "speed", "displacement", "body", "contact", "vx", "uz", "strain"] {
+        let options = RenderOptions {
+            field: Some(field.parse().unwrap()),
+            cut: Some("z=0.4".parse().unwrap()),
+            ..small()
+        };
         picture(&dir, &options).unwrap();
     }
 }
@@ -261,4 +265,47 @@ fn a_sheet_holds_the_first_and_the_last_frame() {
     let sheet = read_png(&files[0]);
     assert_eq!((sheet.width, sheet.height), (960, 640));
     matches_golden("sheet", &sheet);
+}
+
+/// Two bars, one at smaller x: the other one can be left out, looked at from near, and decide the colours.
+#[test]
+fn bodies_can_be_left_out_and_looked_at_from_near() {
+    let dir = folders::empty("chosen");
+    folders::two_bars(&dir, 3);
+    let blue = |[r, _, b]: [i32; 3]| b > r + 40;
+    let orange = |[r, _, b]: [i32; 3]| r > b + 60;
+    let all = [[0.0, 0.8], [0.1, 0.85]];
+    let draw = |options: RenderOptions| {
+        let options = RenderOptions { field: Some(ColourBy::Body), select: Select::Frame(0), ..options };
+        let image = picture(&dir, &options).unwrap();
+        (share(&image, all[0], all[1], blue), share(&image, all[0], all[1], orange))
+    };
+    let both = draw(small());
+    assert!(both.0 > 0.05 && both.1 > 0.05, "{both:?}");
+    let one = draw(RenderOptions { bodies: vec!["1".into()], ..small() });
+    assert!(one.0 < 0.002 && one.1 > both.1, "{one:?} {both:?}");
+    let near = draw(RenderOptions { focus: Some("0".parse().unwrap()), ..small() });
+    assert!(near.0 > 1.3 * both.0, "{near:?} {both:?}");
+    let error = picture(&dir, &RenderOptions { bodies: vec!["ball".into()], ..small() }).unwrap_err();
+    assert!(error.to_string().contains("no body `ball`"), "{error}");
+}
+
+/// One node of a hundred is stressed fifty times more than the others: only the full range is up to it.
+#[test]
+fn a_single_peak_does_not_hide_the_rest_and_can_be_marked() {
+    let dir = folders::empty("peak");
+    let mut model = folders::Model::default();
+    model.block(Vec3::zeros(), Vec3::repeat(1.0), [6, 6, 6], 0);
+    let stress = |x: Vec3, _| if x.norm() < 0.3 { 50.0 } else { x.x };
+    model.frames(&dir, 1, 1.0, |_, _, _| Vec3::zeros(), stress, |_, _| 0.0);
+    let view = Some("-30,20".parse().unwrap());
+    let yellow = |[r, g, b]: [i32; 3]| r > 150 && g > 150 && b < 120;
+    let of = |options: RenderOptions| picture(&dir, &RenderOptions { view, ..options }).unwrap();
+    let (usual, full) = (of(small()), of(RenderOptions { range: Range::Full, ..small() }));
+    let part = ([0.1, 0.7], [0.1, 0.85]);
+    assert!(share(&usual, part.0, part.1, yellow) > 0.03 && share(&full, part.0, part.1, yellow) < 0.01);
+    let marked =
+        of(RenderOptions { mark: true, title: Some("A block".into()), unit: Some("MPa".into()), ..small() });
+    assert!(marked != usual);
+    std::fs::write(dir.join("marked.png"), marked.png().unwrap()).unwrap();
 }

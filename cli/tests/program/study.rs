@@ -34,7 +34,7 @@ const ASKED: [&str; 4] = [
 /// The rows of study.csv without what a clock measured.
 fn table(folder: &Path) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(folder.join("study.csv")).unwrap();
-    text.lines().map(|line| columns(line)).map(|row| row[..row.len() - 3].to_vec()).collect()
+    text.lines().map(columns).map(|row| row[..row.len() - 3].to_vec()).collect()
 }
 
 /// Columns of a line of CSV, quotes taken away.

@@ -11,9 +11,11 @@
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `corners` | method `nonsmooth` |
 //! | `updates` | method `velocity-update` and implicit Newmark |
+//! | `all` | many cases at once |
 //! | `watch` | what a case looks at beside the history |
-//! | `report` | the page with plots and pictures of all that was run |
+//! | `report`, `gaps` | the page with plots and pictures of all that was run; what no run can show |
 
+mod all;
 mod assembly;
 mod bars;
 mod blocks;
@@ -21,6 +23,7 @@ mod corners;
 mod cubes;
 mod cylinders;
 mod free_bar;
+mod gaps;
 mod impacts;
 mod pebble;
 pub mod report;
@@ -29,6 +32,8 @@ mod scaling;
 mod shells;
 mod updates;
 mod watch;
+
+pub use all::Request;
 
 use crate::deck::{self, DeckErrors, Input};
 use crate::look::draw::Drawing;
@@ -209,6 +214,8 @@ pub struct Outcome {
     pub too_long: Option<f64>,
     /// The size for a quick look.
     pub quick: bool,
+    /// It was run for its wall time.
+    timed: bool,
     /// What the part's own look has seen.
     seen: Seen,
 }
@@ -417,7 +424,20 @@ impl Published {
         let seen = seen.map_or(Seen::default(), |s| {
             std::mem::take(&mut *s.lock().unwrap_or_else(PoisonError::into_inner))
         });
-        Ok(Outcome { name, history, ledger, balance, summary, kicks, surface_nodes, too_long, quick, seen })
+        let timed = part.threads.is_some();
+        Ok(Outcome {
+            name,
+            history,
+            ledger,
+            balance,
+            summary,
+            kicks,
+            surface_nodes,
+            too_long,
+            quick,
+            timed,
+            seen,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What `carom reproduce --out` leaves: a folder for every case, and one page about all of them.
 
-use super::{Check, Done, Origin, Outcome, Published, Relation, SHEET};
+use super::{Check, Done, Origin, Outcome, Published, Relation, SHEET, gaps};
 use crate::look::draw::Drawing;
 use crate::look::plot::write_drawings;
 use crate::look::{self, LookError, PlotOptions, RenderOptions, Select, Theme};
@@ -12,7 +12,11 @@ use std::path::Path;
 /// Plots of a run that say more about the machine than about the case.
 const ASIDE: [&str; 2] = ["step", "phases"];
 
-/// Draws what a case has to show into its folder: its own figures, and the plots and a sheet of pictures of its first
+/// Pixels of the pictures of a first run, and of those of the others.
+const LARGE: (usize, usize) = (1280, 800);
+const SMALL: (usize, usize) = (960, 600);
+
+/// Draws what a case has to show into its folder: its own figures, pictures of every run, and the plots of its first
 /// run. Returns the files, from the folder.
 pub(super) fn draw(
     figures: &[(String, Drawing)],
@@ -21,31 +25,41 @@ pub(super) fn draw(
 ) -> Result<Vec<String>, LookError> {
     write_drawings(figures, &folder.join("plots"), Theme::Light)?;
     let mut shown: Vec<String> = figures.iter().map(|(name, _)| format!("plots/{name}.svg")).collect();
-    let Some(first) = outcomes.first() else { return Ok(shown) };
-    let inside = |file: &str| match first.name.as_str() {
+    let inside = |outcome: &Outcome, file: &str| match outcome.name.as_str() {
         "" => file.to_owned(),
         part => format!("{part}/{file}"),
     };
-    let dir = folder.join(&first.name);
     let sheet = Select::Sheet { rows: SHEET.0, columns: SHEET.1 };
-    let picture = dir.join("picture.png");
-    look::render(&dir, &RenderOptions { select: sheet, out: Some(picture), ..RenderOptions::default() })?;
-    shown.push(inside("picture.png"));
+    // runs whose times are compared are repetitions: there is nothing new to see
+    for (i, outcome) in outcomes.iter().enumerate().filter(|(i, o)| *i == 0 || !o.timed) {
+        let dir = folder.join(&outcome.name);
+        let (size, title) = (if i == 0 { LARGE } else { SMALL }, Some(outcome.name.clone()));
+        let title = title.filter(|name| !name.is_empty());
+        let out = Some(dir.join("picture.png"));
+        look::render(&dir, &RenderOptions { select: sheet, out, size, title, ..RenderOptions::default() })?;
+        shown.push(inside(outcome, "picture.png"));
+    }
+    let Some(first) = outcomes.first() else { return Ok(shown) };
     let touched = first.ledger.collision_kicks > 0;
-    for file in look::plot(&dir, &PlotOptions::default())? {
+    for file in look::plot(&folder.join(&first.name), &PlotOptions::default())? {
         let (stem, ending) = (file.file_stem(), file.extension());
         let Some(stem) = stem.and_then(|s| s.to_str()) else { continue };
         let empty = stem == "contact" && !touched;
         if ending.is_some_and(|e| e == "svg") && !ASIDE.contains(&stem) && !empty {
-            shown.push(inside(&format!("plots/{stem}.svg")));
+            shown.push(inside(first, &format!("plots/{stem}.svg")));
         }
     }
     Ok(shown)
 }
 
 /// Writes the page about all that was run; returns its name.
-pub fn write(folder: &Path, done: &[(&Published, Done)], quick: bool) -> io::Result<&'static str> {
-    replace_file(&folder.join(PAGE), page(done, quick).as_bytes())?;
+pub fn write(
+    folder: &Path,
+    done: &[(&Published, Done)],
+    quick: bool,
+    threads: usize,
+) -> io::Result<&'static str> {
+    replace_file(&folder.join(PAGE), page(folder, done, quick, threads)?.as_bytes())?;
     Ok(PAGE)
 }
 
@@ -58,18 +72,68 @@ td, th { padding: 2px 14px 2px 0; text-align: left; border-bottom: 1px solid #88
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .fail { color: #c22; font-weight: 600; }
 .pictures { display: flex; flex-wrap: wrap; gap: 12px; align-items: flex-start; }
-.pictures img { width: 520px; max-width: 100%; background: #fff; }
+figure { margin: 0; width: 520px; max-width: 100%; }
+figure.wide { width: 100%; }
+figure img { width: 100%; background: #fff; }
+figcaption, pre { color: #777; font-size: 13px; }
 small { color: #777; }
 ";
 
-fn page(done: &[(&Published, Done)], quick: bool) -> String {
+/// The page: everything it shows is in it, so that it can be sent around.
+fn page(folder: &Path, done: &[(&Published, Done)], quick: bool, threads: usize) -> io::Result<String> {
     let mut text = String::new();
     // a string takes whatever it is given
-    let _ = write_page(&mut text, done, quick);
+    let _ = write_head(&mut text, done, quick, threads);
+    for (case, done) in done {
+        let _ = write_section(&mut text, case, done, quick);
+        let _ = writeln!(text, "<div class=\"pictures\">");
+        for file in &done.pictures {
+            let bytes = std::fs::read(folder.join(case.name).join(file))?;
+            let kind = if file.ends_with(".svg") { "svg+xml" } else { "png" };
+            let wide = if file.ends_with("picture.png") { " class=\"wide\"" } else { "" };
+            let _ = writeln!(
+                text,
+                "<figure{wide}><img src=\"data:image/{kind};base64,{}\" alt=\"{file}\" loading=\"lazy\"><figcaption>{}/{file}</figcaption></figure>",
+                base64(&bytes),
+                case.name
+            );
+        }
+        let _ = writeln!(text, "</div>");
+    }
+    let _ = write_gaps(&mut text);
+    let _ = writeln!(text, "</html>");
+    Ok(text)
+}
+
+/// What the papers show and this page does not.
+fn write_gaps(text: &mut String) -> std::fmt::Result {
+    writeln!(text, "<h2 id=\"gaps\">Not reproducible, because</h2>\n<table>\n<tr><th>paper<th>what<th>why")?;
+    for (paper, what, why) in gaps::GAPS {
+        writeln!(text, "<tr><td>{}<td>{}<td>{}", words(paper), words(what), words(why))?;
+    }
+    writeln!(text, "</table>")
+}
+
+/// Bytes in the 64 characters of RFC 4648.
+fn base64(bytes: &[u8]) -> String {
+    const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0_u32, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - three.len()));
+        for k in 0..4 {
+            let character = CHARACTERS[(bits >> (18 - 6 * k)) as usize & 63];
+            text.push(if k <= three.len() { character as char } else { '=' });
+        }
+    }
     text
 }
 
-fn write_page(text: &mut String, done: &[(&Published, Done)], quick: bool) -> std::fmt::Result {
+fn write_head(
+    text: &mut String,
+    done: &[(&Published, Done)],
+    quick: bool,
+    threads: usize,
+) -> std::fmt::Result {
     let checks = || done.iter().flat_map(|d| &d.1.checks);
     let (count, passed) = (checks().count(), checks().filter(|c| c.pass()).count());
     writeln!(text, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">")?;
@@ -85,7 +149,7 @@ fn write_page(text: &mut String, done: &[(&Published, Done)], quick: bool) -> st
         "<p>{} cases{size}, {count} checks, {passed} passed. Carom {version}, {} threads.</p>\n\
          <p>Where their bounds come from: {}.</p>",
         done.len(),
-        rayon::current_num_threads(),
+        threads,
         Origin::count(checks())
     )?;
     writeln!(
@@ -106,17 +170,15 @@ fn write_page(text: &mut String, done: &[(&Published, Done)], quick: bool) -> st
             checks.len()
         )?;
     }
-    writeln!(text, "</table>")?;
-    for (case, done) in done {
-        section(text, case, done)?;
-    }
-    writeln!(text, "</html>")
+    writeln!(text, "</table>\n<p><a href=\"#gaps\">What cannot be reproduced, and why.</a></p>")
 }
 
-fn section(text: &mut String, case: &Published, done: &Done) -> std::fmt::Result {
+/// A case without its pictures.
+fn write_section(text: &mut String, case: &Published, done: &Done, quick: bool) -> std::fmt::Result {
+    let more = if quick { " --quick" } else { "" };
     writeln!(
         text,
-        "<h2 id=\"{0}\">{0}</h2>\n<p>{1} <small>{2}</small></p>",
+        "<h2 id=\"{0}\">{0}</h2>\n<p>{1} <small>{2}</small></p>\n<pre>carom reproduce {0}{more}</pre>",
         case.name,
         words(case.source),
         case.method
@@ -142,15 +204,7 @@ fn section(text: &mut String, case: &Published, done: &Done) -> std::fmt::Result
             writeln!(text, "<tr><td colspan=\"7\"><small>bound moved: {}</small>", words(why))?;
         }
     }
-    writeln!(text, "</table>\n<div class=\"pictures\">")?;
-    for file in &done.pictures {
-        writeln!(
-            text,
-            "<a href=\"{0}/{file}\"><img src=\"{0}/{file}\" alt=\"{file}\" loading=\"lazy\"></a>",
-            case.name
-        )?;
-    }
-    writeln!(text, "</div>")
+    writeln!(text, "</table>")
 }
 
 impl Relation {
@@ -194,15 +248,31 @@ mod tests {
     }
 
     #[test]
+    fn bytes_read_as_rfc_4648_says() {
+        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (plain, text) in pairs {
+            assert_eq!(base64(plain.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
+    }
+
+    #[test]
     fn a_page_tells_every_check_and_shows_every_picture() {
         let case = &super::super::CASES[0];
         let checks = vec![
             Origin::Paper.within("speed", 1.0, 2.0, 0.1),
             Origin::Exact.at_most("error", 0.5, 1.0).moved("a reason"),
         ];
+        let folder = crate::output::testing::scratch("page");
+        std::fs::create_dir_all(folder.join("free-bar/plots")).unwrap();
+        std::fs::write(folder.join("free-bar/plots/energy.svg"), "<svg/>").unwrap();
         let done = Done { checks, pictures: vec!["plots/energy.svg".into()], seconds: 3.0 };
-        let page = page(&[(case, done)], true);
+        let page = page(&folder, &[(case, done)], true, 2).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
         for part in [
+            "carom reproduce free-bar --quick",
+            "data:image/svg+xml;base64,PHN2Zy8+",
+            "Not reproducible, because",
             "<td>speed<",
             "<td>error<",
             "FAIL",
