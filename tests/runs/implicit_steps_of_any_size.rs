@@ -73,10 +73,12 @@ fn try_all<M: Method>(name: &str, make: impl Fn(&Model, StepRule) -> M, books: f
         let done = run.until(STEPS * step);
         assert!(done.is_ok(), "{name} {scene:?}: {done:?}");
         let l = &run.ledger;
-        // positions far from the origin have fewer digits: what that is as a velocity, and as an energy
+        // positions far from the origin have fewer digits: what that is as a velocity, and as the work of forces
         let mass: f64 = run.model.mass.iter().sum();
-        let digits = 64.0 * f64::EPSILON * (1.0 + scene.at.norm()) / step;
-        let round_off = mass * digits * (digits + scene.speed());
+        let round = 64.0 * f64::EPSILON * (1.0 + scene.at.norm());
+        let digits = round / step;
+        let way = (scene.speed() + scene.gravity() * run.state.time) * run.state.time;
+        let round_off = scene.young * round * way;
         assert!(
             l.error_max <= books * l.peak + round_off,
             "{name} {scene:?}: {:e} of {:e}",
