@@ -26,7 +26,9 @@
 //! and `½(f + f′)·¼Δt²(a′ − a) = ⅛Δt²M(a′² − a²)` telescopes, as it does without contact.
 
 pub(crate) mod detect;
+#[doc(hidden)]
 pub mod program;
+#[doc(hidden)]
 pub mod simplex;
 
 use super::impulses::Impulses;
