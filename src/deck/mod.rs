@@ -27,13 +27,16 @@ mod obstacle;
 mod output;
 mod probe;
 pub(crate) mod resolve;
+#[doc(hidden)]
 pub mod schema;
 mod shatter;
 mod shell;
 mod size;
+#[doc(hidden)]
 pub mod spec;
 mod step;
 mod support;
+#[doc(hidden)]
 pub mod surfaces;
 mod symmetry;
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod dcr;
 pub mod impulses;
 pub(crate) mod newmark;
 pub mod nonsmooth;
+#[doc(hidden)]
 pub mod response;
 pub mod semi_explicit;
 pub mod statics;

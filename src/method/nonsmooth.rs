@@ -23,8 +23,10 @@
 pub(crate) mod compliance;
 pub(crate) mod detect;
 pub(crate) mod general;
+#[doc(hidden)]
 pub mod program;
 mod row;
+#[doc(hidden)]
 pub mod simplex;
 pub mod touching;
 
