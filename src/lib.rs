@@ -58,3 +58,8 @@ pub mod simulation;
 pub mod look;
 pub mod study;
 pub mod cases;
+
+/// The programs in the guide, tried as all documentation is.
+#[cfg(doctest)]
+#[doc = include_str!("../guide/library.md")]
+pub struct Guide;
