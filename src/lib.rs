@@ -68,3 +68,8 @@ pub mod look;
 pub mod study;
 #[doc(hidden)]
 pub mod cases;
+
+/// The programs in the guide, tried as all documentation is.
+#[cfg(doctest)]
+#[doc = include_str!("../guide/library.md")]
+pub struct Guide;

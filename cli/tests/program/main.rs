@@ -4,5 +4,6 @@ mod bad_input;
 mod commands;
 mod common;
 mod contact;
+mod guide;
 mod stopping_changes_nothing;
 mod study;
