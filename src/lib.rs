@@ -33,7 +33,7 @@
 //! [`Observer`] is who looks on, [`OwnLaw`] a law of your own that decks can name ([`declare::section!`] declares its keys);
 //! `examples/library/` holds a program for each.
 //!
-//! Behind it lie fourteen rooms, in the order of dependency: a room uses only rooms listed before it
+//! Behind it lie fifteen rooms, in the order of dependency: a room uses only rooms listed before it
 //! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map. The first four are the crate in `elements/`, because
 //! their kernels take most of the time to compile.
 
@@ -41,6 +41,9 @@ pub use carom_declare as declare;
 pub use deck::OwnLaw;
 pub use run::{Look, Observer, ObserverError};
 pub use simulation::{Before, ContactPair, Contacts, Nodes, Setup, Simulation, SimulationError, Table};
+pub use study::{
+    Combine, Deck as StudyDeck, Member, Progress as StudyProgress, Study, StudyError, Tally, Varied,
+};
 
 pub use carom_elements::{element, material, math, mesh};
 
@@ -53,4 +56,5 @@ pub mod output;
 pub mod deck;
 pub mod simulation;
 pub mod look;
+pub mod study;
 pub mod cases;

@@ -18,6 +18,12 @@ fn the_bundle_was_made_from_these_sources() {
     let bundle = fs::read_to_string(viewer.join("bundle.js")).unwrap();
     let head = bundle.lines().next().unwrap();
     let expected = format!("checksum {:08x}", sum.finalize());
-    assert!(head.contains(&expected), "{head}\n  is not {expected}: run `npm ci && npm run build` in viewer/");
-    assert!(bundle.contains("SPDX-License-Identifier: MIT"), "the licence of three.js belongs into the bundle");
+    assert!(
+        head.contains(&expected),
+        "{head}\n  is not {expected}: run `npm ci && npm run build` in viewer/"
+    );
+    assert!(
+        bundle.contains("SPDX-License-Identifier: MIT"),
+        "the licence of three.js belongs into the bundle"
+    );
 }

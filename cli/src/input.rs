@@ -35,6 +35,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// What the command line writes over.
+    pub fn options(&self) -> &[String] {
+        &self.options
+    }
+
     /// With its options, on so many threads.
     pub fn setup(&self, threads: usize) -> Setup {
         self.options.iter().fold(Simulation::setup().threads(threads), |setup, option| setup.set(option))
@@ -42,6 +47,10 @@ impl Found {
 }
 
 impl DeckArguments {
+    pub fn of(deck: String, set: Vec<String>, threads: Option<usize>) -> DeckArguments {
+        DeckArguments { deck, method: None, threads, set }
+    }
+
     /// A file of that name, else the built-in example.
     pub fn find(&self) -> Result<Found, Failure> {
         let mut options = self.set.clone();

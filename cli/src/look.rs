@@ -5,11 +5,6 @@ use carom::look::{self, ColourBy, Cut, LookError, PlotOptions, RenderOptions, Se
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-fn failure(error: LookError) -> Failure {
-    let code = if error.is_output() { NO_OUTPUT } else { BAD_INPUT };
-    Failure::new(code, error.to_string())
-}
-
 /// Tells which files were written, or why none were.
 pub fn command(written: Result<Vec<PathBuf>, LookError>) -> Outcome {
     let files = written.map_err(failure)?;
@@ -18,9 +13,15 @@ pub fn command(written: Result<Vec<PathBuf>, LookError>) -> Outcome {
     Ok(0)
 }
 
+/// With the exit code of what went wrong.
+pub fn failure(error: LookError) -> Failure {
+    let code = if error.is_output() { NO_OUTPUT } else { BAD_INPUT };
+    Failure::new(code, error.to_string())
+}
+
 /// Paper of a picture.
 #[derive(Clone, Copy, Default, ValueEnum)]
-enum Paper {
+pub enum Paper {
     #[default]
     Light,
     Dark,
@@ -40,9 +41,10 @@ impl From<Paper> for Theme {
 
 #[derive(Args)]
 pub struct PlotArgs {
-    /// Output folder of a run
-    dir: PathBuf,
-    /// Folder of the plots [default: DIR/plots]
+    /// Output folders: plots of one run, or of several over each other
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+    /// Folder of the plots [default: DIR/plots; of several runs, compare beside the first]
     #[arg(long)]
     out: Option<PathBuf>,
     /// CSV of points to compare with: `time` and columns named as in history.csv; may be repeated
@@ -66,7 +68,13 @@ pub fn plot(arguments: &PlotArgs) -> Result<Vec<PathBuf>, LookError> {
         time_unit: arguments.time_unit.clone(),
         threads: arguments.threads,
     };
-    look::plot(&arguments.dir, &options)
+    match &arguments.dirs[..] {
+        [dir] => look::plot(dir, &options),
+        _ if !options.references.is_empty() => {
+            Err(LookError::Nothing("points to compare with go into the plots of one run".into()))
+        }
+        dirs => look::overlay(dirs, &options),
+    }
 }
 
 #[derive(Args)]

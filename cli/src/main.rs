@@ -10,6 +10,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod signals;
+mod study;
 mod view;
 
 use clap::{Parser, Subcommand};
@@ -33,7 +34,11 @@ enum Command {
     Examples,
     /// Print a built-in example as a deck to start from
     Example(examples::Arguments),
-    /// Plot a run: energies, momenta, probes, contacts, steps
+    /// Run a deck with values varied, in parallel, and gather what came out
+    Study(study::StudyArguments),
+    /// Run a deck with several methods, or hold finished runs against each other
+    Compare(study::CompareArguments),
+    /// Plot a run, or several over each other: energies, momenta, probes, contacts, steps
     Plot(look::PlotArgs),
     /// Draw a run: pictures and animations, without a display
     Render(look::RenderArgs),
@@ -53,6 +58,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Examples => examples::list(),
         Command::Example(arguments) => examples::write(&arguments),
+        Command::Study(arguments) => study::study(&arguments),
+        Command::Compare(arguments) => study::compare(&arguments),
         Command::Plot(arguments) => look::command(look::plot(&arguments)),
         Command::Render(arguments) => match arguments.html() {
             Some(written) => look::told(written),

@@ -1,9 +1,11 @@
 //! How far a run is: a bar with time left on a terminal, plain lines elsewhere.
 
+use carom::StudyProgress;
 use carom::model::Ledger;
 use carom::run::{Look, Observer, ObserverError};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Plain lines come this often.
@@ -17,16 +19,21 @@ pub struct Progress {
     next_line: f64,
 }
 
+/// A bar, where there is a terminal to draw it on.
+fn bar() -> Option<ProgressBar> {
+    io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::new(1000);
+        if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}") {
+            bar.set_style(style.progress_chars("━━─"));
+        }
+        bar
+    })
+}
+
 impl Progress {
     /// Between two times [s].
     pub fn new(from: f64, end: f64) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(1000);
-            if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}") {
-                bar.set_style(style.progress_chars("━━─"));
-            }
-            bar
-        });
+        let bar = bar();
         Progress { bar, begin: Instant::now(), from, end, next_line: TENTH }
     }
 
@@ -75,6 +82,50 @@ impl Observer for Progress {
 }
 
 impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// How far a study is.
+pub struct StudyBar {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    begin: Instant,
+    /// Runs that had ended when a line was said last.
+    said: Mutex<Option<usize>>,
+}
+
+impl StudyBar {
+    pub fn new(quiet: bool) -> StudyBar {
+        let bar = if quiet { None } else { bar() };
+        StudyBar { bar, quiet, begin: Instant::now(), said: Mutex::new(None) }
+    }
+
+    pub fn tell(&self, progress: &StudyProgress) {
+        let StudyProgress { runs, finished, failed, active, share } = *progress;
+        let left = match share {
+            s if s > 0.01 => duration(self.begin.elapsed().mul_f64((1.0 / s - 1.0).clamp(0.0, 1e6))),
+            _ => "…".into(),
+        };
+        let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+        let words = format!("{finished} of {runs} runs finished, {active} running{failures}; {left} left");
+        if let Some(bar) = &self.bar {
+            bar.set_position((share * 1000.0) as u64);
+            bar.set_message(words);
+        } else if !self.quiet {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            if *said != Some(finished + failed) {
+                *said = Some(finished + failed);
+                let _ = writeln!(io::stderr(), "{:3.0} %  {words}", 100.0 * share);
+            }
+        }
+    }
+}
+
+impl Drop for StudyBar {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

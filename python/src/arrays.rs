@@ -26,7 +26,10 @@ pub fn freeze(array: &Bound<PyAny>) -> PyResult<()> {
 pub fn to_vectors(array: &PyReadonlyArray2<f64>) -> PyResult<Vec<Vec3>> {
     let view = array.as_array();
     if view.ncols() != 3 {
-        return Err(PyValueError::new_err(format!("an array with 3 columns is needed, not {}", view.ncols())));
+        return Err(PyValueError::new_err(format!(
+            "an array with 3 columns is needed, not {}",
+            view.ncols()
+        )));
     }
     Ok(view.rows().into_iter().map(|r| Vec3::new(r[0], r[1], r[2])).collect())
 }

@@ -17,9 +17,9 @@ pub fn told(error: Error) -> PyErr {
             PyFileNotFoundError::new_err(words)
         }
         Error::Run(_) => SimulationError::new_err(words),
-        Error::FolderTaken { .. } => {
-            PyFileExistsError::new_err(format!("{words}; resume=True continues it, overwrite=True replaces it"))
-        }
+        Error::FolderTaken { .. } => PyFileExistsError::new_err(format!(
+            "{words}; resume=True continues it, overwrite=True replaces it"
+        )),
         Error::NothingToResume { .. } => PyFileNotFoundError::new_err(words),
         Error::Unreadable { .. } | Error::Write { .. } => PyOSError::new_err(words),
         _ => PyValueError::new_err(words),

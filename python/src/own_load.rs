@@ -45,7 +45,9 @@ pub fn own_load(
                 return Err(PyValueError::new_err(words));
             }
             if let Some(k) = answer.iter().position(|f| !f.iter().all(|c| c.is_finite())) {
-                return Err(PyValueError::new_err(format!("a load says a force on node {k} that is not finite")));
+                return Err(PyValueError::new_err(format!(
+                    "a load says a force on node {k} that is not finite"
+                )));
             }
             forces.iter_mut().zip(answer).for_each(|(to, f)| *to += f);
             Ok(())

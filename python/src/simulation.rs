@@ -343,7 +343,12 @@ impl Simulation {
         for &node in nodes.as_array() {
             match u32::try_from(node).ok().filter(|n| (*n as usize) < count) {
                 Some(id) => ids.push(id),
-                None => return Err(PyIndexError::new_err(format!("there is no node {node}: nodes are 0 … {}", count - 1))),
+                None => {
+                    return Err(PyIndexError::new_err(format!(
+                        "there is no node {node}: nodes are 0 … {}",
+                        count - 1
+                    )));
+                }
             }
         }
         if ids.len() != velocities.len() {

@@ -12,6 +12,8 @@ section! {
         frames: u64 = 50;
         /// Frames hold stresses at integration points too.
         integration_points: bool;
+        /// Frames hold the largest von Mises stress of every element so far: `mises_peak`.
+        mises_peak: bool;
         /// Minutes between checkpoints.
         checkpoint: f64 as NotNegative = 5.0;
     }

@@ -13,7 +13,7 @@ title = "all"
 method = "verlet"
 end = 1
 step = { size = 1e-9 }
-output = { history = 1, frames = 2, integration_points = true, checkpoint = 3 }
+output = { history = 1, frames = 2, integration_points = true, mises_peak = true, checkpoint = 3 }
 contact = { only = [] }
 [material]
 a = { law = "linear", young = 1, poisson = 0.3, density = 1 }

@@ -1,9 +1,15 @@
 //! Curves over time, or over another quantity, in stacked panels, each curve labelled at its end.
 
+mod bars;
+mod labels;
+
+pub use bars::{Bar, Bars, Part, Stacks};
+
 use super::axis;
 use super::colour::Rgba;
 use super::draw::{Anchor, Drawing, Item, Paint, Point};
 use super::font::{self, Weight};
+use labels::end_labels;
 
 /// Width of a figure: one column of a paper, at a text size of 7 points there.
 const WIDTH: f64 = 520.0;
@@ -25,10 +31,30 @@ pub struct Curve {
     /// Name of the column; marks the curve in the SVG.
     pub name: String,
     pub label: String,
+    /// Along the axis; the figure's own row of values unless given.
+    pub x: Option<Vec<f64>>,
     pub y: Vec<f64>,
     pub paint: Paint,
     pub width: f64,
     pub dash: Option<[f64; 2]>,
+    /// Its points are marked: there are few.
+    pub marked: bool,
+}
+
+impl Curve {
+    /// A plain line over the figure's own axis.
+    pub fn new(name: impl Into<String>, label: impl Into<String>, y: Vec<f64>, colour: Rgba) -> Curve {
+        Curve {
+            name: name.into(),
+            label: label.into(),
+            x: None,
+            y,
+            paint: Paint::Fixed(colour),
+            width: 1.9,
+            dash: None,
+            marked: false,
+        }
+    }
 }
 
 /// Points to compare with, drawn as rings (or a dashed line, when many).
@@ -56,6 +82,7 @@ pub struct Panel {
 }
 
 /// Stacked panels over one axis.
+#[derive(Default)]
 pub struct Figure<'a> {
     pub title: String,
     pub caption: String,
@@ -65,6 +92,8 @@ pub struct Figure<'a> {
     pub time_unit: String,
     pub panels: Vec<Panel>,
     pub note: String,
+    /// The axis goes by powers of ten.
+    pub logarithmic: bool,
 }
 
 /// A straight or logarithmic scale from numbers to pixels.
@@ -115,109 +144,142 @@ fn widened(panel: &Panel) -> (f64, f64, f64) {
     ((lo / step + 1e-6).floor() * step, (hi / step - 1e-6).ceil() * step, step)
 }
 
+/// Ticks of an axis: the power of ten that is written once, where they are, what they say.
+type Ticks = (i32, Vec<f64>, Vec<String>);
+
+/// Where the panels of a figure go.
+struct Frame {
+    left: f64,
+    right: f64,
+    /// End of the title.
+    head: f64,
+    x: Scale,
+    ticks: Ticks,
+    notes: Vec<String>,
+    height: f64,
+}
+
 impl Figure<'_> {
     pub fn draw(&self) -> Drawing {
         let ranges: Vec<(f64, f64, f64)> = self.panels.iter().map(widened).collect();
-        let axes: Vec<(i32, Vec<f64>, Vec<String>)> =
-            self.panels.iter().zip(&ranges).map(|(p, &r)| vertical_axis(p, r)).collect();
-        let tick_room =
-            axes.iter().flat_map(|a| &a.2).map(|l| font::width(l, TEXT, Weight::Regular)).fold(0.0, f64::max);
-        let label_room = self
-            .panels
-            .iter()
-            .flat_map(|p| &p.curves)
-            .map(|c| font::width(&c.label, TEXT, Weight::SemiBold))
-            .fold(0.0, f64::max);
-        let left = MARGIN + tick_room + 8.0;
-        let right = WIDTH - MARGIN - label_room - LABEL_GAP;
-
-        let head = MARGIN + TITLE + if self.caption.is_empty() { 0.0 } else { TEXT + 6.0 } + 6.0;
-        let panel_room: f64 = self.panels.iter().map(|p| p.height + HEADING + PANEL_GAP).sum();
-        let foot = 2.0 * TEXT + 15.0 + MARGIN - PANEL_GAP;
-        let notes = wrapped(&self.note, WIDTH - 2.0 * MARGIN);
-        let note_room = notes.len() as f64 * (TEXT + 4.0) + if notes.is_empty() { 0.0 } else { 4.0 };
-        let mut d = Drawing::new(WIDTH, (head + panel_room + foot + note_room).ceil(), &self.title);
-
-        d.bold([MARGIN, MARGIN + TITLE * 0.8], &self.title, TITLE, Anchor::Start, Paint::Ink);
-        if !self.caption.is_empty() {
-            let caption = shortened(&self.caption, WIDTH - 2.0 * MARGIN);
-            d.text([MARGIN, MARGIN + TITLE + TEXT + 2.0], caption, TEXT, Anchor::Start, Paint::SoftInk);
-        }
-
-        let (t0, t1) = self.time_range();
-        let x = Scale { lo: t0, hi: t1, from: left, to: right, logarithmic: false };
-        let time_power = axis::thousands(t0.abs().max(t1.abs()));
-        let time_ticks = axis::ticks(t0, t1, 5);
-        let time_labels = axis::labels(&time_ticks, time_power);
-
-        let mut top = head;
-        for ((panel, &(lo, hi, _)), (power, ticks, labels)) in self.panels.iter().zip(&ranges).zip(&axes) {
+        let axes: Vec<Ticks> = self.panels.iter().zip(&ranges).map(|(p, &r)| vertical_axis(p, r)).collect();
+        let frame = self.frame(&axes);
+        let mut d = Drawing::new(WIDTH, frame.height.ceil(), &self.title);
+        heading(&mut d, &self.title, &self.caption);
+        let mut top = frame.head;
+        for ((panel, &(lo, hi, _)), ticks) in self.panels.iter().zip(&ranges).zip(&axes) {
             top += HEADING;
             let y = Scale { lo, hi, from: top + panel.height, to: top, logarithmic: panel.logarithmic };
-            let unit = bracket(&panel.unit, *power);
-            d.bold([MARGIN, top - 14.0], &panel.heading, TEXT, Anchor::Start, Paint::Ink);
-            let behind = MARGIN + font::width(&panel.heading, TEXT, Weight::SemiBold) + 6.0;
-            d.text([behind, top - 14.0], unit, TEXT, Anchor::Start, Paint::SoftInk);
-
-            if let Some(r) = panel.references.first() {
-                reference_key(&mut d, r, top - 14.0);
-            }
-
-            for &t in &time_ticks {
-                grid_line(&mut d, [x.at(t), top], [x.at(t), top + panel.height], false, format!("x={t:e}"));
-            }
-            for (&v, label) in ticks.iter().zip(labels) {
-                grid_line(&mut d, [left, y.at(v)], [right, y.at(v)], v == 0.0, format!("y={v:e}"));
-                let base = y.at(v) + TEXT * font::CAP_HEIGHT / 2.0;
-                d.text([left - 8.0, base], label, TEXT, Anchor::End, Paint::SoftInk);
-            }
-            for reference in panel.references.iter().filter(|r| r.x.len() > MANY_POINTS) {
-                d.items.push(reference_line(reference, &x, &y));
-            }
-            for curve in &panel.curves {
-                d.items.push(Item::Stroke {
-                    points: self.curve_points(curve, panel, &x, &y),
-                    width: curve.width,
-                    paint: curve.paint,
-                    dash: curve.dash,
-                    name: Some(curve.name.clone()),
-                });
-            }
-            for reference in panel.references.iter().filter(|r| r.x.len() <= MANY_POINTS) {
-                d.items.extend(reference_rings(reference, &x, &y));
-            }
-            end_labels(&mut d, panel, &y, right);
+            self.draw_panel(&mut d, panel, &frame, &y, ticks);
             top += panel.height + PANEL_GAP;
         }
-
         let base = top - PANEL_GAP + TEXT + 9.0;
-        for (&t, label) in time_ticks.iter().zip(&time_labels) {
-            d.text([x.at(t), base], label, TEXT, Anchor::Middle, Paint::SoftInk);
+        let (power, ticks, labels) = &frame.ticks;
+        for (&t, label) in ticks.iter().zip(labels) {
+            d.text([frame.x.at(t), base], label, TEXT, Anchor::Middle, Paint::SoftInk);
         }
-        let name = format!("{} {}", self.along, bracket(&self.time_unit, time_power));
-        d.text([(left + right) / 2.0, base + TEXT + 5.0], name, TEXT, Anchor::Middle, Paint::Ink);
-        for (i, line) in notes.into_iter().enumerate() {
+        let name = format!("{} {}", self.along, bracket(&self.time_unit, *power));
+        let middle = (frame.left + frame.right) / 2.0;
+        d.text([middle, base + TEXT + 5.0], name, TEXT, Anchor::Middle, Paint::Ink);
+        for (i, line) in frame.notes.into_iter().enumerate() {
             let at = [MARGIN, base + TEXT + 5.0 + (i + 1) as f64 * (TEXT + 4.0) + 4.0];
             d.text(at, line, TEXT, Anchor::Start, Paint::SoftInk);
         }
         d
     }
 
+    fn frame(&self, axes: &[Ticks]) -> Frame {
+        let widest = |words: &mut dyn Iterator<Item = &String>, weight: Weight| {
+            words.map(|w| font::width(w, TEXT, weight)).fold(0.0, f64::max)
+        };
+        let tick_room = widest(&mut axes.iter().flat_map(|a| &a.2), Weight::Regular);
+        let labels = &mut self.panels.iter().flat_map(|p| &p.curves).map(|c| &c.label);
+        let left = MARGIN + tick_room + 8.0;
+        let right = WIDTH - MARGIN - widest(labels, Weight::SemiBold) - LABEL_GAP;
+        let head = MARGIN + TITLE + if self.caption.is_empty() { 0.0 } else { TEXT + 6.0 } + 6.0;
+        let panel_room: f64 = self.panels.iter().map(|p| p.height + HEADING + PANEL_GAP).sum();
+        let foot = 2.0 * TEXT + 15.0 + MARGIN - PANEL_GAP;
+        let notes = wrapped(&self.note, WIDTH - 2.0 * MARGIN);
+        let note_room = notes.len() as f64 * (TEXT + 4.0) + if notes.is_empty() { 0.0 } else { 4.0 };
+        let (lo, hi) = self.time_range();
+        let x = Scale { lo, hi, from: left, to: right, logarithmic: self.logarithmic };
+        let ticks = match self.logarithmic {
+            true => powers_of_ten(lo, hi),
+            false => {
+                let (power, ticks) = (axis::thousands(lo.abs().max(hi.abs())), axis::ticks(lo, hi, 5));
+                let labels = axis::labels(&ticks, power);
+                (power, ticks, labels)
+            }
+        };
+        Frame { left, right, head, x, ticks, notes, height: head + panel_room + foot + note_room }
+    }
+
+    fn draw_panel(&self, d: &mut Drawing, panel: &Panel, frame: &Frame, y: &Scale, axis: &Ticks) {
+        let (Frame { left, right, x, .. }, (power, ticks, labels)) = (frame, axis);
+        let top = y.to;
+        d.bold([MARGIN, top - 14.0], &panel.heading, TEXT, Anchor::Start, Paint::Ink);
+        let behind = MARGIN + font::width(&panel.heading, TEXT, Weight::SemiBold) + 6.0;
+        d.text([behind, top - 14.0], bracket(&panel.unit, *power), TEXT, Anchor::Start, Paint::SoftInk);
+        if let Some(r) = panel.references.first() {
+            reference_key(d, r, top - 14.0);
+        }
+        for &t in &frame.ticks.1 {
+            grid_line(d, [x.at(t), top], [x.at(t), top + panel.height], false, format!("x={t:e}"));
+        }
+        for (&v, label) in ticks.iter().zip(labels) {
+            grid_line(d, [*left, y.at(v)], [*right, y.at(v)], v == 0.0, format!("y={v:e}"));
+            let base = y.at(v) + TEXT * font::CAP_HEIGHT / 2.0;
+            d.text([left - 8.0, base], label, TEXT, Anchor::End, Paint::SoftInk);
+        }
+        for reference in panel.references.iter().filter(|r| r.x.len() > MANY_POINTS) {
+            d.items.push(reference_line(reference, x, y));
+        }
+        for curve in &panel.curves {
+            let points = self.curve_points(curve, panel, x, y);
+            let marks = if curve.marked { points.clone() } else { Vec::new() };
+            d.items.push(Item::Stroke {
+                points,
+                width: curve.width,
+                paint: curve.paint,
+                dash: curve.dash,
+                name: Some(curve.name.clone()),
+            });
+            d.items.extend(marks.into_iter().map(|at| Item::Disc {
+                at,
+                radius: 3.0,
+                fill: curve.paint,
+                rim: curve.paint,
+                rim_width: 0.0,
+                name: None,
+            }));
+        }
+        for reference in panel.references.iter().filter(|r| r.x.len() <= MANY_POINTS) {
+            d.items.extend(reference_rings(reference, x, y));
+        }
+        end_labels(d, panel, y, *right);
+    }
+
     fn time_range(&self) -> (f64, f64) {
         let references = self.panels.iter().flat_map(|p| &p.references).flat_map(|r| &r.x);
-        let (lo, hi) = range(self.time.iter().chain(references)).unwrap_or((0.0, 1.0));
-        if lo < hi { (lo, hi) } else { (lo - 0.5, lo + 0.5) }
+        let own = self.panels.iter().flat_map(|p| &p.curves).filter_map(|c| c.x.as_ref()).flatten();
+        let (lo, hi) = range(self.time.iter().chain(references).chain(own)).unwrap_or((0.0, 1.0));
+        match lo < hi {
+            true => (lo, hi),
+            false if self.logarithmic => (lo / 2.0, lo * 2.0),
+            false => (lo - 0.5, lo + 0.5),
+        }
     }
 
     fn curve_points(&self, curve: &Curve, panel: &Panel, x: &Scale, y: &Scale) -> Vec<Point> {
         let mut points: Vec<Point> = Vec::new();
+        let along = curve.x.as_deref().unwrap_or(self.time);
         let kept = thinned(&curve.y);
         for i in kept {
             let v = curve.y[i];
             if !v.is_finite() || (panel.logarithmic && v <= 0.0) {
                 continue;
             }
-            let p = [x.at(self.time[i]), y.at(v)];
+            let p = [x.at(along[i]), y.at(v)];
             if let (true, Some(last)) = (panel.stairs, points.last()) {
                 points.push([p[0], last[1]]);
             }
@@ -247,19 +309,33 @@ fn thinned(y: &[f64]) -> Vec<usize> {
     kept
 }
 
-fn vertical_axis(panel: &Panel, (lo, hi, step): (f64, f64, f64)) -> (i32, Vec<f64>, Vec<String>) {
+/// Powers of ten within an axis, not more than seven.
+fn powers_of_ten(lo: f64, hi: f64) -> Ticks {
+    let (from, to) = ((lo.log10() - 1e-9).ceil() as i32, (hi.log10() + 1e-9).floor() as i32);
+    let every = ((to - from) / 6 + 1).max(1);
+    let powers: Vec<i32> = (from..=to).step_by(every as usize).collect();
+    let labels = powers.iter().map(|&p| axis::times_ten(p).replace('×', "")).collect();
+    (0, powers.iter().map(|&p| 10_f64.powi(p)).collect(), labels)
+}
+
+fn vertical_axis(panel: &Panel, (lo, hi, step): (f64, f64, f64)) -> Ticks {
     if panel.logarithmic {
-        let (from, to) = (lo.log10().round() as i32, hi.log10().round() as i32);
-        let every = ((to - from) / 6 + 1).max(1);
-        let powers: Vec<i32> = (from..=to).step_by(every as usize).collect();
-        let labels = powers.iter().map(|&p| axis::times_ten(p).replace('×', "")).collect();
-        return (0, powers.iter().map(|&p| 10_f64.powi(p)).collect(), labels);
+        return powers_of_ten(lo, hi);
     }
     let (from, to) = ((lo / step).round() as i64, (hi / step).round() as i64);
     let ticks: Vec<f64> = (from..=to).map(|i| i as f64 * step).collect();
     let power = axis::thousands(lo.abs().max(hi.abs()));
     let labels = axis::labels(&ticks, power);
     (power, ticks, labels)
+}
+
+/// Title and caption of a figure.
+fn heading(d: &mut Drawing, title: &str, caption: &str) {
+    d.bold([MARGIN, MARGIN + TITLE * 0.8], title, TITLE, Anchor::Start, Paint::Ink);
+    if !caption.is_empty() {
+        let caption = shortened(caption, WIDTH - 2.0 * MARGIN);
+        d.text([MARGIN, MARGIN + TITLE + TEXT + 2.0], caption, TEXT, Anchor::Start, Paint::SoftInk);
+    }
 }
 
 fn bracket(unit: &str, power: i32) -> String {
@@ -317,112 +393,6 @@ fn reference_key(d: &mut Drawing, r: &Reference, base: f64) {
             rim_width: 1.6,
             name: None,
         });
-    }
-}
-
-/// Labels at the ends of the curves, pushed apart until none touches another.
-fn end_labels(d: &mut Drawing, panel: &Panel, y: &Scale, right: f64) {
-    struct Label<'a> {
-        text: &'a str,
-        paint: Paint,
-        end: f64,
-        at: f64,
-    }
-    let mut labels: Vec<Label> = Vec::new();
-    for curve in panel.curves.iter().filter(|c| !c.label.is_empty()) {
-        let Some(&v) = curve.y.iter().rev().find(|v| v.is_finite() && (!panel.logarithmic || **v > 0.0))
-        else {
-            continue;
-        };
-        labels.push(Label { text: &curve.label, paint: curve.paint, end: y.at(v), at: y.at(v) });
-    }
-    labels.sort_by(|a, b| a.end.total_cmp(&b.end));
-    let gap = TEXT * 1.2;
-    // Down from the top, then back up from the bottom: order is kept, nothing leaves the panel.
-    let (ceiling, floor) = (y.to.min(y.from), y.to.max(y.from));
-    let mut lowest = ceiling - gap + 2.0;
-    for l in &mut labels {
-        l.at = l.at.max(lowest + gap);
-        lowest = l.at;
-    }
-    let mut highest = floor.max(ceiling + gap * (labels.len() as f64 - 1.0)) + gap;
-    for l in labels.iter_mut().rev() {
-        l.at = l.at.min(highest - gap);
-        highest = l.at;
-    }
-    // Centre groups that were pushed down as a whole: half of the shift goes back up where there is room.
-    let mut i = 0;
-    while i < labels.len() {
-        let mut j = i;
-        while j + 1 < labels.len() && labels[j + 1].at - labels[j].at < gap + 0.01 {
-            j += 1;
-        }
-        let shift: f64 = labels[i..=j].iter().map(|l| l.at - l.end).sum::<f64>() / (j - i + 1) as f64;
-        let room = if i == 0 { labels[i].at - ceiling } else { labels[i].at - labels[i - 1].at - gap };
-        let back = shift.clamp(0.0, room.max(0.0));
-        labels[i..=j].iter_mut().for_each(|l| l.at -= back);
-        i = j + 1;
-    }
-    for l in labels {
-        if (l.at - l.end).abs() > 1.5 {
-            let points = vec![[right + 2.0, l.end], [right + LABEL_GAP - 4.0, l.at]];
-            d.items.push(Item::Stroke { points, width: 1.0, paint: l.paint, dash: None, name: None });
-        }
-        let base = l.at + TEXT * font::CAP_HEIGHT / 2.0;
-        d.bold([right + LABEL_GAP, base], l.text, TEXT, Anchor::Start, l.paint);
-    }
-}
-
-/// One bar of a [`Bars`].
-pub struct Bar {
-    pub name: String,
-    pub length: f64,
-    /// Behind the bar.
-    pub words: String,
-    pub colour: Rgba,
-}
-
-/// Bars with a name before and a number behind each.
-pub struct Bars {
-    pub title: String,
-    pub caption: String,
-    pub bars: Vec<Bar>,
-    pub note: String,
-}
-
-impl Bars {
-    pub fn draw(&self) -> Drawing {
-        let row = 30.0;
-        let head = MARGIN + TITLE + if self.caption.is_empty() { 0.0 } else { TEXT + 6.0 } + 14.0;
-        let notes = wrapped(&self.note, WIDTH - 2.0 * MARGIN);
-        let height = head + row * self.bars.len() as f64 + notes.len() as f64 * (TEXT + 4.0) + MARGIN + 6.0;
-        let mut d = Drawing::new(WIDTH, height.ceil(), &self.title);
-        d.bold([MARGIN, MARGIN + TITLE * 0.8], &self.title, TITLE, Anchor::Start, Paint::Ink);
-        if !self.caption.is_empty() {
-            let caption = shortened(&self.caption, WIDTH - 2.0 * MARGIN);
-            d.text([MARGIN, MARGIN + TITLE + TEXT + 2.0], caption, TEXT, Anchor::Start, Paint::SoftInk);
-        }
-        let name_room =
-            self.bars.iter().map(|b| font::width(&b.name, TEXT, Weight::SemiBold)).fold(0.0, f64::max);
-        let word_room =
-            self.bars.iter().map(|b| font::width(&b.words, TEXT, Weight::Regular)).fold(0.0, f64::max);
-        let left = MARGIN + name_room + 10.0;
-        let right = WIDTH - MARGIN - word_room - 8.0;
-        let longest = self.bars.iter().map(|b| b.length).fold(f64::MIN_POSITIVE, f64::max);
-        for (i, Bar { name, length, words, colour }) in self.bars.iter().enumerate() {
-            let y = head + row * i as f64;
-            let w = (right - left) * length / longest;
-            let base = y + row / 2.0 + TEXT * font::CAP_HEIGHT / 2.0;
-            d.bold([left - 10.0, base], name, TEXT, Anchor::End, Paint::Ink);
-            d.rect([left, y + 5.0], [w.max(1.0), row - 10.0], Paint::Fixed(*colour));
-            d.text([left + w + 8.0, base], words, TEXT, Anchor::Start, Paint::SoftInk);
-        }
-        let below = head + row * self.bars.len() as f64 + TEXT + 6.0;
-        for (i, line) in notes.into_iter().enumerate() {
-            let at = [MARGIN, below + i as f64 * (TEXT + 4.0)];
-            d.text(at, line, TEXT, Anchor::Start, Paint::SoftInk);
-        }
-        d
     }
 }
 

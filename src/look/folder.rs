@@ -71,6 +71,8 @@ pub struct Summary {
     pub phases: Vec<(String, f64)>,
     /// Why the result should not be believed.
     pub warnings: Vec<String>,
+    /// All of it.
+    pub whole: serde_json::Value,
 }
 
 impl Summary {
@@ -99,7 +101,13 @@ impl Summary {
             status: status.to_owned(),
             loop_seconds: value["loop_seconds"].as_f64(),
             phases,
+            whole: value,
         })
+    }
+
+    /// An entry by its path: `energy`, `initial`.
+    pub fn number(&self, path: &[&str]) -> Option<f64> {
+        path.iter().try_fold(&self.whole, |value, key| value.get(key))?.as_f64()
     }
 
     /// One line that says which run this is.

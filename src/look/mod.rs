@@ -6,7 +6,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `folder`, `results` | history, summary, reference points; the folder of a run as a whole |
-//! | `axis`, `chart`, `plot` | ticks, panels of curves, the figures of a run |
+//! | `axis`, `chart`, `plot`, `sheet` | ticks, panels of curves, the figures of a run; tables |
+//! | `compare` | several runs beside each other |
 //! | `words` | a run in a few lines of text |
 //! | `draw`, `image`, `font`, `colour` | flat drawings to SVG and pixels; PNG, APNG, GIF |
 //! | `scene`, `camera`, `raster` | surfaces of a frame, where to stand, triangles to pixels |
@@ -18,6 +19,7 @@ mod axis;
 mod camera;
 pub mod chart;
 pub mod colour;
+mod compare;
 pub mod draw;
 pub mod folder;
 pub(crate) mod font;
@@ -30,10 +32,12 @@ mod raster;
 pub mod render;
 mod results;
 mod scene;
+pub(crate) mod sheet;
 mod words;
 
 pub use camera::View;
 pub use colour::Theme;
+pub use compare::{Compared, Comparison, overlay};
 pub use plot::{PlotOptions, plot};
 pub use render::{ColourBy, RenderOptions, Select, picture, render};
 pub use results::{FieldData, FrameData, Results};
@@ -76,7 +80,7 @@ impl LookError {
 }
 
 /// Runs `work` on threads of its own; the process-wide pool is left alone.
-fn in_own_pool<T: Send>(
+pub(crate) fn in_own_pool<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> Result<T, LookError> + Send,
 ) -> Result<T, LookError> {

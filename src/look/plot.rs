@@ -151,19 +151,13 @@ impl Book<'_> {
             time_unit,
             panels,
             note,
+            ..Figure::default()
         }
         .draw()
     }
 
     fn curve(&self, name: &str, label: &str, colour: Rgba) -> Curve {
-        Curve {
-            name: name.to_owned(),
-            label: label.to_owned(),
-            y: self.column(name),
-            paint: Paint::Fixed(colour),
-            width: 1.9,
-            dash: None,
-        }
+        Curve::new(name, label, self.column(name), colour)
     }
 
     fn energy(&self) -> Drawing {
@@ -359,7 +353,7 @@ impl Book<'_> {
 }
 
 /// Wall time with as many decimals as anyone cares for.
-fn seconds_text(s: f64) -> String {
+pub(super) fn seconds_text(s: f64) -> String {
     match s {
         s if s >= 100.0 => format!("{s:.0}"),
         s if s >= 1.0 => format!("{s:.1}"),

@@ -108,6 +108,11 @@ impl Impulses {
         if a <= b { on_first } else { -on_first }
     }
 
+    /// All bodies that have touched, the lower first, and the impulse on the first of them [N s].
+    pub fn pairs(&self) -> impl Iterator<Item = ([u32; 2], Vec3)> {
+        self.between.iter().copied()
+    }
+
     pub fn save(&self, method: &str, record: &mut Record) {
         let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
         let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();

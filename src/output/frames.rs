@@ -23,6 +23,7 @@ use crate::mesh::subdivision::Term;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
+use crate::run::peaks::Envelope;
 use crate::run::{Look, Observer, ObserverError, Times, WriteError};
 use rayon::prelude::*;
 use std::io;
@@ -52,6 +53,9 @@ pub struct Frames {
     mises_max: Vec<f32>,
     nodal_stress: Vec<[f32; 6]>,
     nodal_mises: Vec<f32>,
+    /// The largest stress of every element so far, if it is asked for, and as it is written: obstacles behind.
+    envelope: Option<Envelope>,
+    mises_peak: Vec<f32>,
     /// At integration points, `most` to an element; empty unless asked for.
     most: usize,
     stress_points: Vec<[f32; 6]>,
@@ -76,6 +80,24 @@ impl Frames {
         self.stress_points = vec![[0.0; 6]; self.most * self.stress.len()];
         self.mises_points = vec![0.0; self.most * self.stress.len()];
         self
+    }
+
+    /// Writes the largest von Mises stress of every element so far too.
+    pub fn with_envelope(mut self, envelope: Envelope) -> Self {
+        self.mises_peak = vec![0.0; self.mises_max.len()];
+        self.envelope = Some(envelope);
+        self
+    }
+
+    /// What an element bears in a frame is part of its envelope.
+    fn measure_envelope(&mut self) {
+        let Some(envelope) = &self.envelope else { return };
+        for ((peak, own), now) in
+            self.mises_peak.iter_mut().zip(envelope.values().iter_mut()).zip(&self.mises_max)
+        {
+            *own = own.max(*now);
+            *peak = *own;
+        }
     }
 
     /// Begins a new series in `folder`; `count` intervals up to `end`.
@@ -134,6 +156,8 @@ impl Frames {
             mises_max: vec![0.0; body_of_cell.len()],
             nodal_stress: vec![[0.0; 6]; points_in_all],
             nodal_mises: vec![0.0; points_in_all],
+            envelope: None,
+            mises_peak: Vec::new(),
             most: 0,
             stress_points: Vec::new(),
             mises_points: Vec::new(),
@@ -253,6 +277,7 @@ impl Observer for Frames {
         let touches = self.measure_contact(look);
         self.measure_motion(look);
         self.measure_stress(look);
+        self.measure_envelope();
         let mut point_fields = vec![
             Field { name: name::DISPLACEMENT, components: 3, values: Values::vectors(&self.displacement) },
             Field { name: name::VELOCITY, components: 3, values: Values::single_vectors(&self.velocity) },
@@ -277,6 +302,10 @@ impl Observer for Frames {
             Field { name: name::MISES, components: 1, values: Values::F32(&self.mises) },
             Field { name: name::MISES_MAX, components: 1, values: Values::F32(&self.mises_max) },
         ]);
+        if self.envelope.is_some() {
+            let peak = Values::F32(&self.mises_peak);
+            cell_fields.push(Field { name: name::MISES_PEAK, components: 1, values: peak });
+        }
         if self.most > 0 {
             let stress = Values::F32(bytemuck::cast_slice(&self.stress_points));
             let mises = Values::F32(&self.mises_points);

@@ -1,6 +1,6 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
-use crate::model::Model;
+use crate::run::peaks::Peaks;
 use crate::run::{Case, Run, doubts};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -53,9 +53,6 @@ pub struct Summary {
     pub title: String,
     pub method: String,
     pub threads: usize,
-    /// Names of bodies, then of obstacles: what the numbers of `body` in frames stand for.
-    #[serde(default)]
-    pub bodies: Vec<String>,
     pub nodes: usize,
     pub elements: usize,
     pub steps: u64,
@@ -71,6 +68,12 @@ pub struct Summary {
     pub momentum: Drift,
     pub dt: StepSize,
     pub peak_rss_bytes: u64,
+    /// Followed at every row of the history.
+    #[serde(default)]
+    pub peaks: Peaks,
+    /// Names of bodies, obstacles behind, as frames count them.
+    #[serde(default)]
+    pub bodies: Vec<String>,
     /// Why the result should not be believed, if there are reasons.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -95,7 +98,6 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
-            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps: case.state.step,
@@ -111,6 +113,8 @@ impl Summary {
             momentum: Drift { linear_drift_max: 0.0, angular_drift_max: 0.0 },
             dt: StepSize { min: 0.0, mean: 0.0, max: 0.0 },
             peak_rss_bytes: peak_rss_bytes(),
+            peaks: Peaks::default(),
+            bodies: names(case),
             warnings: Vec::new(),
             status: Status::Running,
             failure: None,
@@ -127,7 +131,6 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
-            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps,
@@ -160,6 +163,8 @@ impl Summary {
                 max: if steps > 0 { ledger.dt_max } else { ledger.dt },
             },
             peak_rss_bytes: peak_rss_bytes(),
+            peaks: Peaks::default(),
+            bodies: names(case),
             warnings: doubts::of(run),
             status,
             failure,
@@ -179,9 +184,9 @@ impl Summary {
     }
 }
 
-fn names(model: &Model) -> Vec<String> {
-    let obstacles = model.contact.obstacles.iter().map(|o| o.name.clone());
-    model.bodies.iter().map(|b| b.name.clone()).chain(obstacles).collect()
+fn names(case: &Case) -> Vec<String> {
+    let obstacles = case.model.contact.obstacles.iter().map(|o| &o.name);
+    case.model.bodies.iter().map(|b| &b.name).chain(obstacles).cloned().collect()
 }
 
 /// Largest resident memory of this process so far [bytes]; 0 where the system does not tell.

@@ -61,6 +61,8 @@ pub mod name {
     pub const MISES: &str = "mises";
     /// Cell scalar [Pa]: largest von Mises stress of the integration points.
     pub const MISES_MAX: &str = "mises_max";
+    /// Cell scalar [Pa]: the largest of [`MISES_MAX`] since the start.
+    pub const MISES_PEAK: &str = "mises_peak";
     /// Cell tensors and scalars [Pa], one for each integration point.
     pub const STRESS_POINTS: &str = "stress_points";
     pub const MISES_POINTS: &str = "mises_points";

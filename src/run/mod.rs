@@ -6,6 +6,7 @@
 
 pub mod checkpoint;
 pub mod doubts;
+pub mod peaks;
 pub mod probe;
 
 use crate::math::Vec3;

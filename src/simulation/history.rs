@@ -2,6 +2,7 @@
 
 use crate::model::record::{Record, RecordError};
 use crate::output::history::{Rows as Source, columns};
+use crate::run::peaks::{Envelope, PeakMeter};
 use crate::run::{Case, Look, Observer, ObserverError, Times};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -45,16 +46,21 @@ impl Table {
 #[derive(Clone, Default)]
 pub(super) struct Rows(Arc<Mutex<Vec<f64>>>);
 
+/// Peaks so far, shared between the run and those who tell of it.
+pub(super) type SharedPeaks = Arc<Mutex<PeakMeter>>;
+
 /// Writes down a row whenever `history.csv` would have one.
 pub(super) struct Recorder {
     times: Times,
     source: Source,
     rows: Rows,
+    pub peaks: SharedPeaks,
 }
 
 impl Recorder {
-    pub fn new(case: &Case, count: u64, rows: Rows) -> Recorder {
-        Recorder { times: Times::new(case.end, count), source: Source::new(case), rows }
+    pub fn new(case: &Case, count: u64, rows: Rows, envelope: Envelope) -> Recorder {
+        let peaks = Arc::new(Mutex::new(PeakMeter::new(case, envelope)));
+        Recorder { times: Times::new(case.end, count), source: Source::new(case), rows, peaks }
     }
 }
 
@@ -65,19 +71,24 @@ impl Observer for Recorder {
 
     fn look(&mut self, look: &Look) -> Result<(), ObserverError> {
         let row = self.source.row(look);
+        let probes: usize = look.case.probes.iter().map(|p| p.components().len()).sum();
+        let mut peaks = self.peaks.lock().unwrap_or_else(PoisonError::into_inner);
+        peaks.add(look, &row[row.len() - probes..]);
         self.rows.0.lock().unwrap_or_else(PoisonError::into_inner).extend(row);
         self.times.seen(look.state.time, look.ledger.dt);
         Ok(())
     }
 
-    /// The same as the file's own history keeps, where there is one.
+    /// The same as the file's own history keeps, where there is one, and the peaks.
     fn save(&self, record: &mut Record) {
         self.source.save(record);
+        self.peaks.lock().unwrap_or_else(PoisonError::into_inner).save(record);
     }
 
     /// A run that is taken up is remembered from there on.
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         self.source.restore(record)?;
+        self.peaks.lock().unwrap_or_else(PoisonError::into_inner).restore(record)?;
         self.times.seen(
             record.get("state.time")?[0],
             record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0),

@@ -30,12 +30,14 @@ use crate::output::frames::Frames;
 use crate::output::history::History;
 use crate::output::summary::{Status, Summary, Wall};
 use crate::run::checkpoint::{Keeper, newest};
+use crate::run::peaks::{Envelope, Peaks};
 use crate::run::{Case, Observer, Run, RunError, pool};
 use folder::{Found, cannot_write};
-use history::Recorder;
+use history::{Recorder, SharedPeaks};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -130,6 +132,7 @@ impl Setup {
             observers: Vec::new(),
             history: Table::default(),
             recorder: None,
+            peaks: None,
             begin: Instant::now(),
             in_loop: 0.0,
             finished_before: false,
@@ -159,6 +162,7 @@ pub struct Simulation {
     observers: Vec<Box<dyn Observer>>,
     history: Table,
     recorder: Option<history::Rows>,
+    peaks: Option<SharedPeaks>,
     begin: Instant,
     in_loop: f64,
     finished_before: bool,
@@ -359,7 +363,8 @@ impl Simulation {
         self.history = Table::new(&case);
         let rows = history::Rows::default();
         self.recorder = Some(rows.clone());
-        let Output { history, frames, integration_points, checkpoint } = self.output;
+        let Output { history, frames, integration_points, mises_peak, checkpoint } = self.output;
+        let envelope = if mises_peak { Envelope::of(case.model.elements()) } else { Envelope::default() };
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         let mut keeper = None;
         if let Some(path) = path {
@@ -371,13 +376,15 @@ impl Simulation {
             let write = |e: crate::run::WriteError| SimulationError::Write { path: e.path, source: e.source };
             let frames = frames.map_err(write)?;
             observers.push(Box::new(history.map_err(write)?));
+            let frames = if mises_peak { frames.with_envelope(envelope.clone()) } else { frames };
             observers.push(Box::new(match integration_points {
                 true => frames.with_integration_points(model),
                 false => frames,
             }));
             keeper = Some(Keeper::new(path, Duration::from_secs_f64((60.0 * checkpoint).min(1e9))));
         }
-        let mut recorder = Recorder::new(&case, history, rows);
+        let mut recorder = Recorder::new(&case, history, rows, envelope);
+        self.peaks = Some(recorder.peaks.clone());
         if let Some(record) = record {
             Observer::restore(&mut recorder, record).map_err(RunError::from)?;
         }
@@ -490,7 +497,14 @@ impl Simulation {
     fn summarise(&self, status: Status, failure: Option<String>) -> Option<Summary> {
         let Stage::Running(run, ..) = &self.stage else { return None };
         let wall = Wall { whole: self.begin.elapsed().as_secs_f64(), in_loop: self.in_loop };
-        Some(Summary { threads: self.threads(), ..Summary::of(run, wall, status, failure) })
+        let (threads, peaks) = (self.threads(), self.peaks().unwrap_or_default());
+        Some(Summary { threads, peaks, ..Summary::of(run, wall, status, failure) })
+    }
+
+    /// Extremes of probes, contact forces and stress so far, followed at every row of the history; nothing before the start.
+    pub fn peaks(&self) -> Option<Peaks> {
+        let meter = self.peaks.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(meter.peaks(self.case()?))
     }
 
     /// How it has gone so far; nothing before the start.

@@ -5,3 +5,4 @@ mod commands;
 mod common;
 mod contact;
 mod stopping_changes_nothing;
+mod study;

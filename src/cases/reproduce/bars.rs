@@ -8,7 +8,7 @@
 use super::{Check, Outcome, Part, Published, largest};
 use crate::look::chart::{Curve, Figure, Panel, Reference};
 use crate::look::colour::HUES;
-use crate::look::draw::{Drawing, Paint};
+use crate::look::draw::Drawing;
 
 const PAPER: &str = "Wolff & Bucher 2013, asynchronous collision integrators: two elastic bars";
 
@@ -160,20 +160,14 @@ pub(super) const GRADED_BARS: Published = Published {
                 ..Panel::default()
             }],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("tip".into(), figure.draw())]
     },
 };
 
 pub(super) fn curve(name: &str, label: &str, y: Vec<f64>, hue: usize) -> Curve {
-    Curve {
-        name: name.into(),
-        label: label.into(),
-        y,
-        paint: Paint::Fixed(HUES[hue % HUES.len()]),
-        width: 1.9,
-        dash: None,
-    }
+    Curve::new(name, label, y, HUES[hue % HUES.len()])
 }
 
 /// Kicks of velocity Verlet over those with steps in classes, n = 1 … 8.
@@ -303,6 +297,7 @@ fn growth_figure(sizes: &[Size]) -> Drawing {
         time_unit: String::new(),
         panels: vec![panel("whole run", 0), panel("contact", 1)],
         note: format!("One thread, as in the paper; the shortest of {TIMES} runs, both methods in turns."),
+        ..Figure::default()
     };
     figure.draw()
 }
@@ -376,6 +371,7 @@ pub(super) const RINGING_BAR: Published = Published {
             time_unit: String::new(),
             panels: vec![panel("total energy in classes", &[0, 1]), panel("free steps", &[2])],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("energies".into(), figure.draw())]
     },

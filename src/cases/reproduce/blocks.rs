@@ -141,6 +141,7 @@ pub(super) const SLIDING_BLOCK: Published = Published {
                 },
             ],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("slide".into(), figure.draw())]
     },
@@ -237,6 +238,7 @@ pub(super) const ROLLING_BLOCK: Published = Published {
                 ..Panel::default()
             }],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("tilt".into(), figure.draw())]
     },

@@ -6,7 +6,6 @@
 
 use super::bars::curve;
 use super::cylinders::{energy, gained};
-use super::sheet::{Sheet, count};
 use super::watch::Seen;
 use super::{Check, Outcome, Part, Published, deck_of, largest};
 use crate::cases::bipotential::{element_mises, largest_mises};
@@ -15,6 +14,7 @@ use crate::contact::three_stage::ThreeStage;
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
 use crate::look::draw::Drawing;
+use crate::look::sheet::{Sheet, count};
 use crate::model::{Model, State};
 use crate::run::Look;
 
@@ -309,6 +309,7 @@ pub(super) const CUBES_25: Published = Published {
                 panel("mises", "largest von Mises stress", "MPa", 1e-6, stresses),
             ],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("energy-and-stress".into(), drawn.draw()), ("pairs".into(), touching_pairs(o))]
     },

@@ -6,11 +6,11 @@
 //! span of time.
 
 use super::bars::curve;
-use super::sheet::{Sheet, figure};
 use super::watch::Seen;
 use super::{Check, Outcome, Part, Published, deck_of, largest};
 use crate::cases::bipotential::largest_mises;
 use crate::look::chart::{Figure, Panel};
+use crate::look::sheet::{Sheet, figure};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::run::Look;
@@ -225,6 +225,7 @@ pub(super) const TEN_CYLINDERS: Published = Published {
                 both("mises", "largest von Mises stress", "MPa", 1e-6),
             ],
             note: String::new(),
+            ..Figure::default()
         };
         let all: Vec<f64> = o[0].column("time").into_iter().map(|t| 1e3 * t).collect();
         let displacements = Figure {
@@ -245,6 +246,7 @@ pub(super) const TEN_CYLINDERS: Published = Published {
                 ..Panel::default()
             }],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("energies".into(), energies.draw()), ("displacements".into(), displacements.draw())]
     },

@@ -11,7 +11,6 @@
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `updates` | method `velocity-update` and implicit Newmark |
 //! | `watch` | what a case looks at beside the history |
-//! | `sheet` | tables, drawn |
 //! | `report` | the page with plots and pictures of all that was run |
 
 mod assembly;
@@ -25,7 +24,6 @@ mod pebble;
 pub mod report;
 mod resting;
 mod scaling;
-mod sheet;
 mod shells;
 mod updates;
 mod watch;

@@ -95,6 +95,7 @@ pub(super) const THROWN_DISC: Published = Published {
                 ..Panel::default()
             }],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("loss".into(), figure.draw())]
     },

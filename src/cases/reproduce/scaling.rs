@@ -10,7 +10,6 @@
 //! times more than ours, so that the share of the search in a step cannot be compared.
 
 use super::bars::curve;
-use super::sheet::{Sheet, count, figure};
 use super::watch::Seen;
 use super::{Check, Outcome, Part, Published, cubes, deck_of, largest};
 use crate::cases::bench::search as bench;
@@ -19,6 +18,7 @@ use crate::contact::search::{PairSearch, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::look::chart::{Figure, Panel};
 use crate::look::draw::Drawing;
+use crate::look::sheet::{Sheet, count, figure};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::run::Look;
@@ -285,6 +285,7 @@ pub(super) const CUBES_SCALING: Published = Published {
                     ..Panel::default()
                 }],
                 note: String::new(),
+                ..Figure::default()
             };
             figure.draw()
         };

@@ -6,12 +6,12 @@
 
 use super::bars::curve;
 use super::impacts::{books, lost};
-use super::sheet::Sheet;
 use super::watch::Seen;
 use super::{Check, Outcome, Part, Published, deck_of, largest};
 use crate::look::chart::{Figure, Panel, Reference};
 use crate::look::colour::HUES;
 use crate::look::draw::Drawing;
+use crate::look::sheet::Sheet;
 use crate::math::Vec3;
 use crate::run::Look;
 
@@ -161,6 +161,7 @@ pub(super) const SPHERE_SPHERE: Published = Published {
                 time_unit: "ms".into(),
                 panels,
                 note: String::new(),
+                ..Figure::default()
             }
             .draw()
         };
@@ -251,6 +252,7 @@ fn energies(o: &Outcome, title: &str) -> Drawing {
         time_unit: "ms".into(),
         panels: vec![panel("energy", "of the initial", energy), panel("momentum", "N s", momentum)],
         note: String::new(),
+        ..Figure::default()
     }
     .draw()
 }
@@ -425,6 +427,7 @@ pub(super) const SPHERE_PLATE: Published = Published {
                 panel("momentum", "N s", momentum, Vec::new()),
             ],
             note: String::new(),
+            ..Figure::default()
         };
         vec![("energy".into(), figure.draw())]
     },

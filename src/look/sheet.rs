@@ -1,7 +1,7 @@
-//! A table of a paper beside ours, drawn as it would be printed.
+//! A table, drawn as it would be printed.
 
-use crate::look::draw::{Anchor, Drawing, Paint};
-use crate::look::font::{self, Weight};
+use super::draw::{Anchor, Drawing, Paint};
+use super::font::{self, Weight};
 
 const TEXT: f64 = 13.0;
 const TITLE: f64 = 16.0;
@@ -10,7 +10,7 @@ const ROW: f64 = 24.0;
 const GAP: f64 = 26.0;
 
 /// Rows of words under headings; the first column reads to the right, all others are numbers.
-pub(super) struct Sheet {
+pub struct Sheet {
     pub title: String,
     pub caption: String,
     /// Headings; lines of one heading are parted by `\n`.
@@ -19,7 +19,7 @@ pub(super) struct Sheet {
 }
 
 /// Three digits.
-pub(super) fn figure(x: f64) -> String {
+pub fn figure(x: f64) -> String {
     let size = x.abs();
     if x.is_nan() {
         "–".into()
@@ -32,7 +32,7 @@ pub(super) fn figure(x: f64) -> String {
 }
 
 /// How many.
-pub(super) fn count(x: f64) -> String {
+pub fn count(x: f64) -> String {
     if x.is_nan() { figure(x) } else { format!("{x:.0}") }
 }
 
