@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `simulation.rs` | a run: carried on without Python's lock, signals heard on the calling thread |
 //! | `own_load.rs` | loads that a Python function says |
-//! | `results.rs` | folders of finished runs |
+//! | `results.rs`, `study.rs` | folders of runs; studies of many |
 //! | `arrays.rs`, `errors.rs` | numbers and errors on their way to Python |
 
 mod arrays;
@@ -12,6 +12,7 @@ mod errors;
 mod own_load;
 mod results;
 mod simulation;
+mod study;
 
 use pyo3::prelude::*;
 
@@ -23,6 +24,7 @@ fn _carom(module: &Bound<PyModule>) -> PyResult<()> {
     module.add("SimulationError", py.get_type::<errors::SimulationError>())?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<results::Results>()?;
+    module.add_class::<study::Study>()?;
     module.add_function(wrap_pyfunction!(results::examples, module)?)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Studies: which runs there are and what they came to. Who runs them is Python's business.
 
-use carom::study::{Combine, Deck, Study as Inner, StudyError, Varied};
 use crate::errors::DeckError;
+use carom::{Combine, Study as Inner, StudyDeck, StudyError, Varied};
 use pyo3::exceptions::{PyFileExistsError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ impl Study {
     ) -> PyResult<Self> {
         let varied = varied.into_iter().map(|(path, values)| Varied { path, values }).collect();
         let combine = if zip { Combine::Zip } else { Combine::Product };
-        let deck = Deck { name, text, folder, options: options.clone() };
+        let deck = StudyDeck { name, text, folder, options: options.clone() };
         let inner = Inner::new(deck, varied, combine, out).map_err(told)?;
         Ok(Study { inner, options })
     }

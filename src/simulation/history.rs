@@ -83,7 +83,7 @@ impl Observer for Recorder {
         Ok(())
     }
 
-    /// The same as the file's own history keeps, where there is one.
+    /// The same as the file's own history keeps, where there is one, and the peaks.
     fn save(&self, record: &mut Record) {
         self.source.save(record);
         self.peaks.lock().unwrap_or_else(PoisonError::into_inner).save(record);

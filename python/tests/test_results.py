@@ -1,0 +1,100 @@
+"""Folders, studies, and that the package says its types."""
+
+import ast
+import inspect
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import carom
+
+
+def test_a_folder_shows_history_summary_deck_and_frames(landing, tmp_path):
+    out = tmp_path / "out"
+    sim = carom.run(landing, out=out)
+    results = carom.read(out)
+    assert len(results.times) == 3 and results.times[-1] == sim.time
+    frame = results.frame(-1)
+    (kind, nodes), *_ = frame.cells
+    assert kind == "hex8" and nodes.shape == (8, 8) and nodes.max() == 26
+    assert np.array_equal(frame.points[:27], sim.x)
+    assert frame.point_fields["velocity"].shape[1] == 3 and frame.cell_fields["mises"].ndim == 1
+    assert np.allclose(frame.point_fields["velocity"][:27], sim.v, rtol=1e-6, atol=1e-6)
+    assert "neo-hookean" in results.deck
+    with pytest.raises(ValueError, match="read-only"):
+        results.history["time"][0] = 1
+    with pytest.raises(IndexError):
+        results.frame(3)
+    with pytest.raises(FileNotFoundError):
+        carom.read(tmp_path / "none")
+    results.save_html(tmp_path / "run.html")
+    assert (tmp_path / "run.html").stat().st_size < 25e6
+
+
+def test_pyvista_reads_a_frame(landing, tmp_path):
+    pytest.importorskip("pyvista")
+    sim = carom.run(landing, out=tmp_path / "out")
+    grid = carom.read(tmp_path / "out").pyvista(-1)
+    assert np.array_equal(np.asarray(grid.points)[:27], sim.x)
+    assert "stress" in grid.cell_data
+
+
+class Own:
+    """The least that an executor can be."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def submit(self, function, /, *arguments):
+        self.calls += 1
+        result = function(*arguments)
+        return type("Done", (), {"result": lambda self: result})()
+
+
+@pytest.mark.parametrize("kind", [None, ThreadPoolExecutor, ProcessPoolExecutor, Own])
+def test_a_study_runs_on_any_executor_and_is_not_done_twice(kind, landing, tmp_path):
+    import multiprocessing
+
+    vary = {"contact.friction": [0.0, 0.3], "body.cube.velocity": [[0.1, 0, -1], [0.5, 0, -1]]}
+    made = {None: lambda: None, Own: Own, ThreadPoolExecutor: lambda: ThreadPoolExecutor(2)}
+    made[ProcessPoolExecutor] = lambda: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+    executor = made[kind]()
+    study = carom.study(landing, vary, out=tmp_path / "study", set={"end": 0.01}, executor=executor)
+    rows = study.rows
+    assert len(rows) == 4 and not study.failures and all(row["status"] == "finished" for row in rows)
+    assert [row["contact.friction"] for row in rows] == [0.0, 0.0, 0.3, 0.3]
+    # friction takes more where it slides faster, and nothing without friction
+    friction = [results.history["friction"][-1] for results in study.runs]
+    assert friction[0] == friction[1] == 0 and 0 < friction[2] < friction[3]
+    alone = carom.run(landing, set={"end": 0.01, "contact.friction": 0.3})
+    assert np.array_equal(alone.history["kinetic"], study.runs[2].history["kinetic"])
+    if kind is Own:
+        carom.study(landing, vary, out=tmp_path / "study", set={"end": 0.01}, executor=executor)
+        assert executor.calls == 4
+    elif kind is not None:
+        executor.shutdown()
+
+
+def test_a_study_can_pair_its_values_and_tells_what_fails(landing, tmp_path):
+    vary = {"contact.friction": [0.0, 0.3], "end": [0.002, 0.004]}
+    study = carom.study(landing, vary, out=tmp_path / "pairs", zip=True)
+    assert [row["end"] for row in study.rows] == [0.002, 0.004]
+    with pytest.raises(carom.DeckError, match="friction"):
+        carom.study(landing, {"contact.friction": [-1.0]}, out=tmp_path / "bad")
+
+
+def test_stubs_name_everything_that_the_compiled_part_has():
+    stubs = ast.parse(Path(inspect.getfile(carom)).with_name("_carom.pyi").read_text())
+    classes = {node.name: node for node in stubs.body if isinstance(node, ast.ClassDef)}
+    named = {node.name for node in stubs.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    public = {name for name in dir(carom._carom) if not name.startswith("_")}
+    assert public == named
+    for name, node in classes.items():
+        told = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+        told |= {n.target.id for n in node.body if isinstance(n, ast.AnnAssign)}
+        real = {m for m in vars(getattr(carom._carom, name)) if not m.startswith("_")}
+        assert real <= told, name
+    assert Path(inspect.getfile(carom)).with_name("py.typed").exists()
+    assert set(carom.__all__) <= set(dir(carom))
