@@ -60,7 +60,8 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
     }
     if let Some(surfaces) = &loaded.surfaces {
         touching(surfaces, model, text)?;
-        near(&simulation.install(|| approach(model, &case.state, case.end)), text)?;
+        let (state, end) = (&case.state, case.end);
+        near(&simulation.install(|| approach(model, state, end)), text)?;
     }
     let held = model.restraints.held.len();
     writeln!(text, "{held} nodes held, {} loads, {} probes", model.loads.len(), case.probes.len())?;

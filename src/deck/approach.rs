@@ -267,7 +267,7 @@ fn facetted(scene: &Scene, body: usize, x: &[Vec3]) -> Option<Facetted> {
     if 2 * round.len() < count.max(1) {
         return None;
     }
-    let mut median = |key: fn(&(f64, f64)) -> f64| {
+    let median = |key: fn(&(f64, f64)) -> f64| {
         let mut all: Vec<f64> = round.iter().map(key).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]

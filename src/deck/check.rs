@@ -9,7 +9,7 @@ use crate::element::choice::Sheet;
 use crate::mesh::subdivision::Subdivision;
 use crate::mesh::{CellKind, Mesh, MeshError};
 use carom_declare::problem::{suggest, there_are};
-use carom_declare::{List, Place, Problems, Tree};
+use carom_declare::{List, Place, Problems, Tree, Value};
 use std::path::Path;
 use std::sync::Arc;
 
