@@ -31,7 +31,7 @@
 //! | `contactors`  | nodes that are checked for contact, and how often             |
 //! | `collisions`  | collision kicks                                               |
 //! | `impulses`    | impulses of contact and their books                           |
-//! | `simultaneous`| all contacts of one instant at once, to compare with          |
+//! | `simultaneous`| all contacts of one instant at once                           |
 //! | `record`      | memory put away and taken back                                |
 //!
 //! **Sign.** Gaps are positive when open and normals point out of the target, as everywhere; the paper's g and ν are
@@ -58,12 +58,12 @@ mod options;
 mod queue;
 mod record;
 mod check_groups;
-pub mod simultaneous;
+mod simultaneous;
 mod steps;
 mod synchronised;
 mod targets;
 
-pub use options::{ContactStep, ContactVelocity, Longest, Mode, Options};
+pub use options::{ContactStep, ContactVelocity, Longest, Mode, Normal, Options, Response};
 pub use steps::Steps;
 pub use synchronised::Phase;
 

@@ -35,7 +35,7 @@
 
 mod account;
 mod collisions;
-mod exchange;
+pub(super) mod exchange;
 mod guard;
 mod thin;
 

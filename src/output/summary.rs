@@ -54,6 +54,9 @@ pub struct Summary {
     pub title: String,
     pub method: String,
     pub threads: usize,
+    /// Names of bodies, then of obstacles: what the numbers of `body` in frames stand for.
+    #[serde(default)]
+    pub bodies: Vec<String>,
     pub nodes: usize,
     pub elements: usize,
     pub steps: u64,
@@ -96,6 +99,7 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps: case.state.step,
@@ -128,6 +132,7 @@ impl Summary {
             title: case.title.clone(),
             method: case.method_name.clone(),
             threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
             nodes: case.model.reference.len(),
             elements: case.model.elements(),
             steps,

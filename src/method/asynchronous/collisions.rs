@@ -21,7 +21,8 @@ use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::{Edges, Line};
 use super::impulses::{Books, ContactContext, DriftedView, Local};
 use super::obstacles::Obstacles;
-use super::options::{ContactVelocity, Options};
+use super::options::{ContactVelocity, Normal, Options, Response};
+use super::simultaneous::Simultaneous;
 use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
@@ -45,7 +46,7 @@ const MARGIN: f64 = 0.3;
 const FASTER: f64 = 1.5;
 /// Who overlaps by more than it has come since its last contact check, and goes deeper still, parts at least so fast that this share of
 /// what is more is gone at the next one, as far as that is no more than the second share of the node's own size. Bodies at
-/// rest are held by many small impacts that are answered one after the other, and without it they sink into each other. Where
+/// rest are held by many small impacts, and where e < 1, or one is answered after the other, they sink into each other without it. Where
 /// e < 1 an impact may become elastic on the same terms. A first impact has no such overlap and is left alone, and so is who
 /// does not move but for round-off: less than the third share of its size between two contact checks.
 const LIFT: f64 = 0.2;
@@ -65,6 +66,25 @@ struct Hit {
     target: u32,
     /// None if it has passed right through.
     inside: Option<Inside>,
+}
+
+/// A contact of a hit: the side the node came through, and how it is answered.
+struct Found {
+    side: u8,
+    pair: Pair,
+    bodies: [u32; 2],
+    terms: Terms,
+}
+
+/// Two edges that have crossed, with the nodes of the first, then of the second.
+pub struct EdgePair {
+    pub edges: [u32; 2],
+    pub nodes: [u32; 4],
+    pub bodies: [u32; 2],
+    pub s: f64,
+    pub t: f64,
+    pub normal: Vec3,
+    pub gap: f64,
 }
 
 /// What happens in one window.
@@ -94,6 +114,7 @@ pub struct Collisions {
     pub check_groups: Vec<CheckGroup>,
     near: Near,
     velocity: ContactVelocity,
+    normal: Normal,
     /// Which bodies may meet, `a * bodies + b`.
     meet: Vec<bool>,
     bodies: usize,
@@ -114,6 +135,9 @@ pub struct Collisions {
     pub obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
     pub books: Books,
+    pub response: Response,
+    /// Contacts that are answered at once.
+    together: Simultaneous,
     pub window: Window,
     /// Bodies of which one has passed through the other.
     pub passed: Option<[u32; 2]>,
@@ -147,6 +171,7 @@ impl Collisions {
             near: Near::default(),
             contactors,
             velocity: options.contact_velocity,
+            normal: options.normal,
             meet,
             bodies,
             found: Vec::with_capacity(256),
@@ -157,6 +182,8 @@ impl Collisions {
             obstacles: Obstacles::new(model, &scene, size),
             pairs: Vec::with_capacity(16),
             books: Books::new(model.reference.len()),
+            response: options.response,
+            together: Simultaneous::new(model.reference.len()),
             window: Window::default(),
             passed: None,
             targets,
@@ -306,12 +333,7 @@ impl Collisions {
             let i = self.near.active(&self.check_groups[check_group])[a] as usize;
             self.contactors[i].known = (NOTHING, 0);
         }
-        for &(_, task, at) in &order {
-            let hit = &hits[task as usize][at as usize];
-            if let Some(side) = self.answer(hit, context) {
-                self.contactors[hit.contactor as usize].known = (hit.target, side);
-            }
-        }
+        self.answer_all(&hits, &order, context);
         for a in 0..self.near.active(&self.check_groups[check_group]).len() {
             let i = self.near.active(&self.check_groups[check_group])[a] as usize;
             if !self.obstacles.is_empty() {
@@ -335,6 +357,27 @@ impl Collisions {
         }
         self.check_groups[check_group].next = context.when.tick + step;
         self.check_groups[check_group].next
+    }
+
+    /// Answers hits in their order, or all at once.
+    fn answer_all(&mut self, hits: &[Vec<Hit>], order: &[(i64, u32, u32)], context: &mut ContactContext) {
+        let mut together = std::mem::take(&mut self.together);
+        together.clear();
+        for &(_, task, at) in order {
+            let hit = &hits[task as usize][at as usize];
+            let side = match self.response {
+                Response::Sequential => self.answer(hit, context),
+                Response::Simultaneous => self.put_off(hit, &mut together, context),
+            };
+            if let Some(side) = side {
+                self.contactors[hit.contactor as usize].known = (hit.target, side);
+            }
+        }
+        let (window, contactors, tick) = (&mut self.window, &mut self.contactors, context.when.tick);
+        together.answer(&mut self.books, context, |i| {
+            window.carries(&mut contactors[i as usize].carried, tick);
+        });
+        self.together = together;
     }
 
     /// Who is deeper has a smaller rank; depths that differ by round-off have the same.
@@ -409,10 +452,17 @@ impl Collisions {
         tasks
     }
 
-    /// A node in a target bounces if it goes deeper; tells the side it came through.
-    fn answer(&mut self, hit: &Hit, context: &mut ContactContext) -> Option<u8> {
-        let (contactor, target) =
-            (self.contactors[hit.contactor as usize], &self.targets.list[hit.target as usize]);
+    /// The contact of a node in a target whose nodes, its own first, count as `points` and move with `v`; none if it is to be left
+    /// alone.
+    fn contact(
+        &mut self,
+        hit: &Hit,
+        points: &[u32; 9],
+        v: &[Vec3],
+        context: &ContactContext,
+    ) -> Option<Found> {
+        let contactor = self.contactors[hit.contactor as usize];
+        let target = &self.targets.list[hit.target as usize];
         let Some(inside) = &hit.inside else {
             self.passed = Some([contactor.body, target.body]);
             return None;
@@ -421,12 +471,8 @@ impl Collisions {
             self.books.tally.too_deep += 1;
             return None;
         }
-        let count = target.kind.nodes();
-        let mut nodes = [contactor.node; 9];
-        nodes[1..=count].copy_from_slice(target.nodes());
-        let mut local = Local::of(&nodes[..=count], self.velocity, context);
         // faces equally near: the one that closes fastest
-        let u = (0..count).fold(local.v[0], |u, k| u - inside.weights[k] * local.v[k + 1]);
+        let u = (0..target.kind.nodes()).fold(v[0], |u, k| u - inside.weights[k] * v[k + 1]);
         let closing = |f: &(u8, f64, Vec3)| -f.2.dot(&u);
         let mut face = inside.faces[0];
         for other in &inside.faces[1..inside.count] {
@@ -434,18 +480,85 @@ impl Collisions {
                 face = *other;
             }
         }
-        let (side, depth, normal) = face;
+        let (side, depth, mut normal) = face;
         self.window.penetration = self.window.penetration.max(depth);
-        let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth);
+        let terms = terms(&contactor, depth, closing(&face), &context.motion(), context.model);
+        if self.normal == Normal::Contactor {
+            normal = -self.targets.node_normal(&self.scene, contactor.node, &context.motion());
+        }
+        let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth, points);
         let bodies = [contactor.body, target.body];
         let law = context.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let terms = terms(&contactor, depth, closing(&face), &context.motion(), context.model);
+        Some(Found { side, pair, bodies, terms })
+    }
+
+    /// The nodes of a hit, its own first, and how many.
+    fn nodes_of(&self, hit: &Hit) -> ([u32; 9], usize) {
+        let target = &self.targets.list[hit.target as usize];
+        let mut nodes = [self.contactors[hit.contactor as usize].node; 9];
+        nodes[1..=target.kind.nodes()].copy_from_slice(target.nodes());
+        (nodes, target.kind.nodes() + 1)
+    }
+
+    /// A node in a target bounces if it goes deeper; tells the side it came through.
+    fn answer(&mut self, hit: &Hit, context: &mut ContactContext) -> Option<u8> {
+        let (nodes, count) = self.nodes_of(hit);
+        let mut local = Local::of(&nodes[..count], self.velocity, context);
+        let Found { side, pair, bodies, terms } = self.contact(hit, &IN_ORDER, &local.v, context)?;
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(&mut self.contactors[hit.contactor as usize].carried, context.when.tick);
-            self.books.give(&pair, &nodes[..=count], &impact, bodies, context);
+            self.books.give(&pair, &nodes[..count], &impact, bodies, context);
         }
         Some(side)
+    }
+
+    /// A node in a target is answered with all others of its instant; tells the side it came through.
+    fn put_off(
+        &mut self,
+        hit: &Hit,
+        together: &mut Simultaneous,
+        context: &mut ContactContext,
+    ) -> Option<u8> {
+        let (nodes, count) = self.nodes_of(hit);
+        let (mut points, mut v) = ([0; 9], [Vec3::zeros(); 9]);
+        for k in 0..count {
+            points[k] = together.place(nodes[k], self.velocity, context);
+            v[k] = together.velocity(points[k]);
+        }
+        let Found { side, pair, bodies, terms } = self.contact(hit, &points, &v, context)?;
+        together.add(pair, bodies, terms.parting, hit.contactor);
+        Some(side)
+    }
+
+    /// Edges that have crossed are answered all at once; tells which of them, counted in `pairs`, carried an impulse. Points of
+    /// the pairs count in their nodes.
+    pub fn answer_edges(
+        &mut self,
+        pairs: &[EdgePair],
+        context: &mut ContactContext,
+        carried: impl FnMut(u32),
+    ) {
+        let mut together = std::mem::take(&mut self.together);
+        together.clear();
+        for (i, crossed) in (0..).zip(pairs) {
+            self.window.penetration = self.window.penetration.max(-crossed.gap);
+            let points = crossed.nodes.map(|n| together.place(n, self.velocity, context));
+            let mut pair = Pair::edge_edge(
+                crossed.edges[0],
+                crossed.edges[1],
+                points,
+                crossed.s,
+                crossed.t,
+                crossed.normal,
+            )
+            .with_gap(crossed.gap);
+            let law = context.model.contact.law(crossed.bodies[0], crossed.bodies[1]);
+            (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
+            together.add(pair, crossed.bodies, 0.0, i);
+        }
+        together.answer(&mut self.books, context, carried);
+        self.together = together;
     }
 
     fn try_obstacles(&mut self, i: usize, context: &mut ContactContext) {
@@ -615,21 +728,30 @@ pub fn holds(fat: &Aabb, grown: &Aabb) -> bool {
     (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
 }
 
-/// A node in an element, points counted from zero, the node first.
-fn pair_in_element(kind: CellKind, weights: &[f64; MOST_NODES], normal: Vec3, depth: f64) -> Pair {
-    let w = weights;
+/// Nodes of a contact, counted from zero.
+const IN_ORDER: [u32; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+
+/// A node in an element: the points of both, the node first.
+fn pair_in_element(
+    kind: CellKind,
+    w: &[f64; MOST_NODES],
+    normal: Vec3,
+    depth: f64,
+    points: &[u32; 9],
+) -> Pair {
+    let [p, a, b, c, d, ..] = *points;
     match kind {
-        CellKind::Bar2 => Pair::node_element(0, 0, [1, 2], [w[0], w[1]], normal, depth),
+        CellKind::Bar2 => Pair::node_element(p, 0, [a, b], [w[0], w[1]], normal, depth),
         CellKind::Tri3 | CellKind::Shell3 => {
-            Pair::node_element(0, 0, [1, 2, 3], [w[0], w[1], w[2]], normal, depth)
+            Pair::node_element(p, 0, [a, b, c], [w[0], w[1], w[2]], normal, depth)
         }
         CellKind::Quad4 | CellKind::Tet4 => {
-            Pair::node_element(0, 0, [1, 2, 3, 4], [w[0], w[1], w[2], w[3]], normal, depth)
+            Pair::node_element(p, 0, [a, b, c, d], [w[0], w[1], w[2], w[3]], normal, depth)
         }
         // a tet10 is touched as tets of linear shape
         CellKind::Hex8 | CellKind::Tet10 => {
-            let w = [w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]];
-            Pair::node_element(0, 0, [1, 2, 3, 4, 5, 6, 7, 8], w, normal, depth)
+            let ([_, nodes @ ..], [w @ .., _, _]) = (*points, *w);
+            Pair::node_element(p, 0, nodes, w, normal, depth)
         }
     }
 }

@@ -15,11 +15,11 @@
 //! normal impulse keeps the angular momentum.
 
 use super::check_groups::{CheckGroup, Near, check_groups};
-use super::collisions::{Collisions, holds};
+use super::collisions::{Collisions, EdgePair, holds};
 use super::impulses::{ContactContext, DriftedView};
+use super::options::Response;
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
-use crate::contact::pair::Pair;
 use crate::contact::scene::{Edge, Scene};
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
@@ -82,6 +82,7 @@ pub struct Edges {
     found: Vec<u32>,
     /// Crossings of a contact check: rank, the two edges, and what they are.
     crossed: Vec<(i64, [u32; 2], Crossing)>,
+    pairs: Vec<EdgePair>,
 }
 
 impl Edges {
@@ -113,6 +114,7 @@ impl Edges {
             room: collisions.room(),
             found: Vec::with_capacity(64),
             crossed: Vec::with_capacity(64),
+            pairs: Vec::with_capacity(64),
         }
     }
 
@@ -127,6 +129,7 @@ impl Edges {
             room: 0.0,
             found: Vec::new(),
             crossed: Vec::new(),
+            pairs: Vec::new(),
         }
     }
 
@@ -166,7 +169,7 @@ impl Edges {
         collisions: &mut Collisions,
         context: &mut ContactContext,
     ) -> u64 {
-        let Edges { list, check_groups, near, crossed, .. } = self;
+        let Edges { list, check_groups, near, crossed, pairs, .. } = self;
         let check_group = &mut check_groups[check_group];
         collisions.books.tally.checks += check_group.members.len() as u64;
         // the deepest first, as nodes do; positions do not change meanwhile
@@ -182,13 +185,23 @@ impl Edges {
             }
         }
         crossed.sort_unstable_by_key(|c| (c.0, c.1));
-        for &(_, [i, id], Crossing { s, t, normal, gap }) in crossed.iter() {
-            let EdgeOf { line: mine, mut carried, .. } = list[i as usize];
-            let other = &list[id as usize].line;
-            let pair = Pair::edge_edge(mine.edge, other.edge, [0, 1, 2, 3], s, t, normal).with_gap(gap);
-            let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
-            collisions.bounce(pair, None, &nodes, [mine.body, other.body], &mut carried, context);
-            list[i as usize].carried = carried;
+        pairs.clear();
+        pairs.extend(crossed.iter().map(|&(_, [i, id], Crossing { s, t, normal, gap })| {
+            let [a, b] = [i, id].map(|k| &list[k as usize].line);
+            let nodes = [a.nodes[0], a.nodes[1], b.nodes[0], b.nodes[1]];
+            EdgePair { edges: [a.edge, b.edge], nodes, bodies: [a.body, b.body], s, t, normal, gap }
+        }));
+        // one by one, or all at once
+        let share = if collisions.response == Response::Sequential { 1 } else { pairs.len().max(1) };
+        for (some, of) in pairs.chunks(share).zip(crossed.chunks(share)) {
+            let (tick, begin) = (context.when.tick, collisions.window.begin);
+            let mut new = 0;
+            collisions.answer_edges(some, context, |c| {
+                let edge = &mut list[of[c as usize].1[0] as usize];
+                new += u64::from(edge.carried <= begin);
+                edge.carried = tick + 1;
+            });
+            collisions.window.contacts += new;
         }
         for &i in near.active(check_group) {
             let EdgeOf { line: mine, mut carried, .. } = list[i as usize];

@@ -9,8 +9,8 @@ words! {
     pub enum Mode {
         /// As they work best.
         Default = "default",
-        /// As the method was published: free steps, kicks at the start, raw velocities, steps of contact that follow the speed;
-        /// clearly less accurate.
+        /// As the method was published: free steps, kicks at the start, raw velocities, contacts one after the other along the
+        /// node's own normal, steps of contact that follow the speed; clearly less accurate.
         Paper = "paper",
     }
 }
@@ -29,6 +29,10 @@ section! {
         contact_velocity: ContactVelocity = Options::of(mode.unwrap_or_default()).contact_velocity;
         /// Edges touch edges.
         edge_edge: bool = Options::of(mode.unwrap_or_default()).edge_edge;
+        /// What is answered together.
+        response: Response = Options::of(mode.unwrap_or_default()).response;
+        /// Along which normal a node in an element is pushed out.
+        normal: Normal = Options::of(mode.unwrap_or_default()).normal;
         /// How often a surface node looks for contacts.
         contact_step: ContactStep = Options::of(mode.unwrap_or_default()).contact_step;
     } with {
@@ -44,6 +48,26 @@ words! {
         Synchronised = "synchronised",
         /// As the last kicks have left them.
         Raw = "raw",
+    }
+}
+
+words! {
+    /// What is answered together.
+    pub enum Response {
+        /// All contacts of one instant, where they share nodes: bodies at rest do not sink into each other.
+        Simultaneous = "simultaneous",
+        /// One contact after the other, the deepest first, as published.
+        Sequential = "sequential",
+    }
+}
+
+words! {
+    /// Along which normal a node in an element is pushed out.
+    pub enum Normal {
+        /// That of the face it came through.
+        Face = "face",
+        /// Its own, the mean of the facets around it, as (21) of the paper has it: wrong at corners and edges.
+        Contactor = "contactor",
     }
 }
 
@@ -144,6 +168,8 @@ impl Options {
                 phase: Phase::Centred,
                 contact_step: ContactStep::Local(0.5),
                 contact_velocity: ContactVelocity::Synchronised,
+                response: Response::Simultaneous,
+                normal: Normal::Face,
                 edge_edge: true,
             },
             Mode::Paper => Options {
@@ -153,6 +179,8 @@ impl Options {
                 phase: Phase::Paper,
                 contact_step: ContactStep::Adaptive { travel: 0.5, longest: Longest::Average(1.0) },
                 contact_velocity: ContactVelocity::Raw,
+                response: Response::Sequential,
+                normal: Normal::Contactor,
                 edge_edge: false,
             },
         }
@@ -165,7 +193,7 @@ impl Options {
         Options { safety, contact_step, ..Options::of(Mode::Paper) }
     }
 
-    /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does
+    /// One step for everybody, contacts answered half way between kicks: what velocity Verlet does
     /// with collisions in mid-drift, and what the method is measured against. There is one group of kicks and one group
     /// of contact checks, so nothing is queued, and all intervals end where contacts are checked, so no velocity is corrected.
     pub fn synchronous(safety: f64) -> Options {

@@ -56,6 +56,8 @@ pub struct PendingImpact {
     /// Energy taken out by either [J].
     lost_normal: f64,
     lost_friction: f64,
+    /// Energy put in so that it parts as fast as was asked [J].
+    lifted: f64,
 }
 
 impl PendingImpact {
@@ -73,7 +75,30 @@ impl PendingImpact {
             friction: Vec3::zeros(),
             lost_normal: 0.0,
             lost_friction: 0.0,
+            lifted: 0.0,
         }
+    }
+
+    /// What was done to it, if anything was.
+    pub fn impact(&self) -> Option<Impact> {
+        (self.normal > 0.0).then(|| Impact {
+            normal: self.normal * self.pair.normal,
+            friction: self.friction,
+            lost_normal: self.lost_normal,
+            lost_friction: self.lost_friction,
+            lifted: self.lifted,
+            owed: 0.0,
+            sticks: false,
+        })
+    }
+
+    /// Takes over what the closed form has done to it alone.
+    fn take(&mut self, impact: &Impact, stick: Stick) {
+        self.normal = self.pair.normal.dot(&impact.normal);
+        self.back = stick.restitution(self.pair.e);
+        self.friction = impact.friction;
+        (self.lost_normal, self.lost_friction) = (impact.lost_normal, impact.lost_friction);
+        self.lifted = impact.lifted;
     }
 
     /// Speed at which it opens [m/s].
@@ -115,6 +140,37 @@ impl ImpactIslands {
         }
         self.order.sort_unstable();
     }
+
+    pub fn add(&mut self, pair: Pair) {
+        self.pending.push(PendingImpact::new(pair, 0.0, false));
+    }
+
+    /// Bounces everything that is pending, together where nodes are shared. `places` are those of the nodes that pairs count
+    /// in, `parting` the least speed at which each parts [m/s].
+    pub fn bounce(
+        &mut self,
+        places: &[u32],
+        (sweeps, terms): (u32, Terms),
+        parting: impl Fn(usize) -> f64,
+        inv_mass: &[Mat3],
+        v: &mut [Vec3],
+    ) {
+        self.sort(places.len(), places);
+        let ImpactIslands { pending, order, .. } = self;
+        for of in order.chunk_by(|a, b| a[0] == b[0]) {
+            if let &[[_, alone]] = of {
+                let c = alone as usize;
+                let terms = Terms { parting: parting(c), ..terms };
+                if let Some(impact) = response::bounce(&pending[c].pair, terms, inv_mass, v) {
+                    pending[c].take(&impact, terms.stick);
+                }
+                continue;
+            }
+            let island = Island { of, inv_mass, sweeps, stick: terms.stick, corrected: false };
+            island.bounce(pending, v);
+            island.lift(pending, &parting, v);
+        }
+    }
 }
 
 impl Collisions {
@@ -147,10 +203,7 @@ impl Collisions {
     fn bounce(&mut self, w: &mut PendingImpact, model: &Model, options: &Options, v: &mut [Vec3]) {
         let terms = Terms { stick: model.contact.stick, work: w.work, parting: 0.0 };
         let Some(impact) = response::bounce(&w.pair, terms, &self.inv_mass, v) else { return };
-        w.normal = w.pair.normal.dot(&impact.normal);
-        w.back = terms.stick.restitution(w.pair.e);
-        w.friction = impact.friction;
-        (w.lost_normal, w.lost_friction) = (impact.lost_normal, impact.lost_friction);
+        w.take(&impact, terms.stick);
         if options.energy_correction {
             self.account.sums.returned += w.work - impact.owed;
         }
@@ -165,18 +218,7 @@ impl Collisions {
         newmark: &Newmark,
         v: &mut [Vec3],
     ) {
-        if w.normal <= 0.0 {
-            return;
-        }
-        let impact = Impact {
-            normal: w.normal * w.pair.normal,
-            friction: w.friction,
-            lost_normal: w.lost_normal,
-            lost_friction: w.lost_friction,
-            lifted: 0.0,
-            owed: 0.0,
-            sticks: false,
-        };
+        let Some(impact) = w.impact() else { return };
         self.book(&w.pair, &impact, newmark);
         if w.friction != Vec3::zeros() {
             self.hold_back(&w.pair, &w.friction, acts(options.variant, w.back) * newmark.dt(), newmark);
@@ -341,6 +383,20 @@ impl Island<'_> {
 }
 
 impl Island<'_> {
+    /// Who is pressed parts at least as fast as is asked.
+    fn lift(&self, pending: &mut [PendingImpact], parting: &impl Fn(usize) -> f64, v: &mut [Vec3]) {
+        for c in self.places() {
+            let (w, asked) = (&mut pending[c], parting(c));
+            let opening = w.opening(v);
+            if w.normal > 0.0 && opening < asked {
+                let more = (asked - opening) / w.inv_n;
+                self.push(w, &(more * w.pair.normal), v);
+                w.normal += more;
+                w.lifted += 0.5 * more * (opening + asked);
+            }
+        }
+    }
+
     /// 4, return: slip comes back as the approach did, as far as friction has taken energy for it.
     fn return_slip(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) {
         let slides = |w: &PendingImpact| w.friction != Vec3::zeros();
