@@ -9,6 +9,7 @@ use carom::deck::{Loaded, spec};
 use carom::mesh::surface::Surface;
 use carom::model::forces::Forces;
 use carom::model::{Body, Model};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -41,10 +42,9 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
         writeln!(text, "{}", carom::deck::harmless(&spec.title, 200))?;
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
+    let by_name: HashMap<&str, &Body> = model.bodies.iter().map(|b| (b.name.as_str(), b)).collect();
     for (name, body) in spec.body.iter() {
-        if let (spec::AnyBody::Deformable(body), Some(at)) =
-            (body, model.bodies.iter().find(|b| b.name == name))
-        {
+        if let (spec::AnyBody::Deformable(body), Some(at)) = (body, by_name.get(name)) {
             describe(model, at, body, text)?;
         }
     }

@@ -86,7 +86,9 @@ impl DeckArguments {
             Some(n) => {
                 let used = sensible_threads(n);
                 if used < n {
-                    complain(&format!("warning: --threads {n} is more than this machine can use; {used} are taken"));
+                    complain(&format!(
+                        "warning: --threads {n} is more than this machine can use; {used} are taken"
+                    ));
                 }
                 Ok(used)
             }

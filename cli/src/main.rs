@@ -10,6 +10,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod signals;
+mod soak;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -4,10 +4,10 @@ use crate::exit::{BAD_INPUT, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, comp
 use crate::input::DeckArguments;
 use crate::progress::{Progress, duration};
 use crate::signals::{Patience, Stop};
+use carom::deck::harmless;
 use carom::method::Reached;
 use carom::output::summary::Summary;
 use carom::run::RunError;
-use carom::deck::harmless;
 use carom::{Before, Simulation, SimulationError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -45,8 +45,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
         (_, true) => Before::Replace,
         _ => Before::Keep,
     };
-    let mut simulation =
-        found.setup(threads).forget_history().folder(&out, before).deck(&found.name, &found.text, &found.folder)?;
+    let mut simulation = found.setup(threads).forget_history().folder(&out, before).deck(
+        &found.name,
+        &found.text,
+        &found.folder,
+    )?;
     for warning in simulation.warnings() {
         complain(&format!("warning: {warning}"));
     }

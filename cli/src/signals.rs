@@ -68,7 +68,8 @@ impl Patience {
             let mut since = None;
             while !mine.over.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(50));
-                if flag.load(Ordering::Relaxed) && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                if flag.load(Ordering::Relaxed) && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+                {
                     mine.give_up(which.load(Ordering::Relaxed));
                 }
             }

@@ -67,8 +67,11 @@ impl fmt::Display for Problem {
                 let (dots, lead) = if skipped > 0 { ("…", 1) } else { ("", 0) };
                 writeln!(f, "  {number} | {dots}{shown}")?;
                 // Tabs stay tabs, so that the mark stands below what it marks.
-                let before: String =
-                    shown.chars().take(column - 1 - skipped).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+                let before: String = shown
+                    .chars()
+                    .take(column - 1 - skipped)
+                    .map(|c| if c == '\t' { '\t' } else { ' ' })
+                    .collect();
                 let width = (*width).clamp(1, SHOWN);
                 write!(f, "  {:2$} | {:lead$}{before}{:^^width$}", "", "", number.len())?;
                 if help.is_empty() { Ok(()) } else { write!(f, " {help}") }

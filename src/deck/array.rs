@@ -28,7 +28,8 @@ pub fn expand(tree: &mut Tree, problems: &Problems) {
     let mut names = HashSet::with_capacity(all.len());
     for entry in &all {
         if !names.insert(entry.key.as_str()) {
-            let message = format!("two bodies are called `{}`: copies of an `array` are NAME-1, NAME-2, …", entry.key);
+            let message =
+                format!("two bodies are called `{}`: copies of an `array` are NAME-1, NAME-2, …", entry.key);
             problems.add(&entry.key_place, message, "give one of them another name");
         }
     }

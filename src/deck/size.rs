@@ -143,7 +143,9 @@ pub fn fits(draft: &Draft, folder: &Path, room: Option<Room>, tree: &Tree, probl
             let Size { nodes, cells, facets, .. } = size;
             (Size { nodes: finer * nodes, cells: finer * cells, facets: finer * facets, ..size }, implicit)
         }
-        AnyBody::Rigid(obstacle) => (obstacle.mesh.as_ref().map_or(Size::default(), |m| of_mesh(m, folder)), false),
+        AnyBody::Rigid(obstacle) => {
+            (obstacle.mesh.as_ref().map_or(Size::default(), |m| of_mesh(m, folder)), false)
+        }
     };
     let each = bodies.iter().map(|(name, body)| {
         let (size, implicit) = size(body);
@@ -208,12 +210,18 @@ mod tests {
             );
             let input = Input { name: "deck", text: &text, folder: Path::new("."), options: &[] };
             let loaded = load(&input).unwrap_or_else(|e| panic!("{e}"));
-            let Some(AnyBody::Deformable(body)) = loaded.spec.body.iter().next().map(|b| b.1) else { panic!() };
+            let Some(AnyBody::Deformable(body)) = loaded.spec.body.iter().next().map(|b| b.1) else {
+                panic!()
+            };
             let Origin::Shape(shape) = &body.mesh.origin else { panic!() };
             let (size, model) = (of_shape(shape), &loaded.case.model);
             let facets = Surface::of(&model.bodies[0].mesh).facets.len();
             let counted = (size.nodes, size.cells, size.facets);
-            assert_eq!(counted, (model.reference.len() as f64, model.elements() as f64, facets as f64), "{mesh}");
+            assert_eq!(
+                counted,
+                (model.reference.len() as f64, model.elements() as f64, facets as f64),
+                "{mesh}"
+            );
         }
     }
 

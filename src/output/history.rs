@@ -153,12 +153,12 @@ pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
     };
     match read() {
         Err(error) => Err(format!("{FILE} cannot be read: {error}")),
-        Ok((length, _)) if length < bytes => {
-            Err(format!("{FILE} has {length} bytes; it had {bytes}, with {rows} rows, when the checkpoint was kept"))
-        }
-        Ok((_, found)) if u64::from(found) != sum => {
-            Err(format!("{FILE} is not what it was when the checkpoint was kept: its first {rows} rows have been changed"))
-        }
+        Ok((length, _)) if length < bytes => Err(format!(
+            "{FILE} has {length} bytes; it had {bytes}, with {rows} rows, when the checkpoint was kept"
+        )),
+        Ok((_, found)) if u64::from(found) != sum => Err(format!(
+            "{FILE} is not what it was when the checkpoint was kept: its first {rows} rows have been changed"
+        )),
         Ok(_) => Ok(()),
     }
 }

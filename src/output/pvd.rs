@@ -74,7 +74,8 @@ impl Series {
                 return Err(foreign(&format!("`{}` names no time and file", clip(line))));
             };
             if !stays_inside(file) {
-                let what = format!("`{}` is not the name of a frame: those are {FOLDER}/NAME.vtu", clip(file));
+                let what =
+                    format!("`{}` is not the name of a frame: those are {FOLDER}/NAME.vtu", clip(file));
                 return Err(foreign(&what));
             }
             entries.push(Entry { time, file: file.to_owned() });
@@ -220,7 +221,9 @@ mod tests {
         let mut series = Series::create(&dir).unwrap();
         series.push(0.5).unwrap();
         let whole = fs::read_to_string(dir.join(FILE)).unwrap();
-        for name in ["../victim", "/dev/zero", "frames/../../victim.vtu", "frames/a/b.vtu", "frames/.vtu", "x.vtu"] {
+        for name in
+            ["../victim", "/dev/zero", "frames/../../victim.vtu", "frames/a/b.vtu", "frames/.vtu", "x.vtu"]
+        {
             fs::write(dir.join(FILE), whole.replace("frames/000000.vtu", name)).unwrap();
             let error = Series::open(&dir).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("is not the name of a frame"), "{error}");

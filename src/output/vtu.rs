@@ -276,8 +276,7 @@ pub fn write_vtu(path: &Path, frame: &Frame) -> Result<(), VtuError> {
     check(path, frame)?;
     let tmp = unfinished(path);
     let outcome = write_file(&tmp, frame).inspect(|()| disk::written(&tmp));
-    disk::give_name(&tmp, path, outcome)
-        .map_err(|source| VtuError::Write { path: path.to_owned(), source })
+    disk::give_name(&tmp, path, outcome).map_err(|source| VtuError::Write { path: path.to_owned(), source })
 }
 
 /// The counts of a frame agree, so that the file cannot lie.
@@ -458,8 +457,8 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use crate::output::testing::scratch;
+    use std::fs;
 
     /// A hex, a tet on top of it, a quad and a triangle beside, a bar: every kind once, two hex runs.
     fn mixed() -> (Vec<Vec3>, Vec<(CellKind, Vec<u32>)>) {

@@ -102,7 +102,8 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The text in a regular file.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read_file(path)?).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
+    String::from_utf8(read_file(path)?)
+        .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
 }
 
 #[cfg(not(test))]

@@ -219,9 +219,13 @@ pub enum RunError {
     #[error("the checkpoint does not belong to this case: {0}")]
     Record(#[from] RecordError),
     /// Results that mean nothing are not written: the last row is the last good state.
-    #[error("numbers ran out of range before t = {time:.4e} s: {what} is not finite; a smaller step, or loads and speeds within reason, help")]
+    #[error(
+        "numbers ran out of range before t = {time:.4e} s: {what} is not finite; a smaller step, or loads and speeds within reason, help"
+    )]
     NotFinite { time: f64, what: String },
-    #[error("not a single step was done to reach t = {end:.4e} s: steps of {dt:.3e} s do not fit; give `step.size` a value below `end`")]
+    #[error(
+        "not a single step was done to reach t = {end:.4e} s: steps of {dt:.3e} s do not fit; give `step.size` a value below `end`"
+    )]
     NoStep { end: f64, dt: f64 },
 }
 
@@ -344,7 +348,9 @@ impl Run {
         let (step, end, dt) = (self.case.state.step, self.case.end, self.case.method.next_step());
         match outcome {
             // `asynchronous` counts windows, and may come to the end within the first
-            Ok(Reached::Until) if step == 0 && self.case.state.time < 0.999 * end => return Err(RunError::NoStep { end, dt }),
+            Ok(Reached::Until) if step == 0 && self.case.state.time < 0.999 * end => {
+                return Err(RunError::NoStep { end, dt });
+            }
             Ok(_) => self.keep()?,
             // a state that is not good is neither kept nor shown
             Err(RunError::Step(_)) if self.synchronised_is_finite() => {
@@ -416,7 +422,9 @@ impl Run {
         for observer in &mut self.observers {
             if who(observer.as_ref()) {
                 observer.look(&look).map_err(|error| match error.downcast::<Meaningless>() {
-                    Ok(what) => RunError::NotFinite { time: look.state.time, what: format!("`{}`", what.column) },
+                    Ok(what) => {
+                        RunError::NotFinite { time: look.state.time, what: format!("`{}`", what.column) }
+                    }
                     Err(error) => RunError::Observer(error),
                 })?;
             }

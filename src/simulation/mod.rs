@@ -320,7 +320,10 @@ impl Simulation {
             self.is_ours(path)?;
             if let Base::Checkpoint(slot, record) = folder::base(path)? {
                 self.finished_before &= folder::finished(path);
-                return if self.finished_before { Ok(()) } else { self.resume(path, slot, &record) };
+                return match self.finished_before {
+                    true => folder::mend_list(path, &record),
+                    false => self.resume(path, slot, &record),
+                };
             }
             self.finished_before = false;
         }
@@ -369,7 +372,9 @@ impl Simulation {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 return match folder::base(path)? {
                     Base::Start => Ok(()),
-                    Base::Checkpoint(..) => Err(SimulationError::Garbled { path: deck, reason: "it is missing".into() }),
+                    Base::Checkpoint(..) => {
+                        Err(SimulationError::Garbled { path: deck, reason: "it is missing".into() })
+                    }
                 };
             }
             Err(e) => return Err(SimulationError::Garbled { path: deck, reason: e.to_string() }),
@@ -387,11 +392,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn begin(
-        &mut self,
-        path: Option<&Path>,
-        from: Option<(Slot, &Record)>,
-    ) -> Result<(), SimulationError> {
+    fn begin(&mut self, path: Option<&Path>, from: Option<(Slot, &Record)>) -> Result<(), SimulationError> {
         let record = from.map(|f| f.1);
         let (case, spec, warnings) = match std::mem::replace(&mut self.stage, Stage::Gone) {
             Stage::Deck(loaded) => {

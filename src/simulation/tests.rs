@@ -87,7 +87,8 @@ fn a_run_goes_on_to_the_same_end_wherever_the_power_went() {
     simulation(&whole, Before::Keep).unwrap().run().unwrap();
     let did = journal::end();
     let expected = results(&whole);
-    let checkpoints = did.iter().filter(|d| matches!(d, Did::Renamed(_, to) if to.ends_with("checkpoint.a"))).count();
+    let checkpoints =
+        did.iter().filter(|d| matches!(d, Did::Renamed(_, to) if to.ends_with("checkpoint.a"))).count();
     assert!(checkpoints > 2, "{checkpoints}");
 
     let mut disk = Disk::default();
@@ -102,8 +103,13 @@ fn a_run_goes_on_to_the_same_end_wherever_the_power_went() {
             }
             let before = if begun { Before::Resume } else { Before::Keep };
             let outcome = simulation(&cut, before).and_then(|mut s| s.run());
-            outcome.unwrap_or_else(|e| panic!("cut after {i} ({step:.60?}), names {names}, content {content}: {e}"));
-            assert!(results(&cut) == expected, "cut after {i} ({step:.60?}), names {names}, content {content}");
+            outcome.unwrap_or_else(|e| {
+                panic!("cut after {i} ({step:.60?}), names {names}, content {content}: {e}")
+            });
+            assert!(
+                results(&cut) == expected,
+                "cut after {i} ({step:.60?}), names {names}, content {content}"
+            );
         }
     }
 }

@@ -4,4 +4,6 @@ mod bad_input;
 mod commands;
 mod common;
 mod contact;
+mod folders;
+mod limits;
 mod stopping_changes_nothing;
