@@ -1,6 +1,7 @@
 //! `carom bench`: the benchmarks, as ratios and absolute figures.
 
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
+use crate::soak::{self, SoakArgs};
 use carom::cases::bench::search::Figure;
 use carom::cases::bench::{Measurement, contacts, factors, force, kicks, machine, search};
 use clap::Args;
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`; all if none is named
+    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`; all of these if none is
+    /// named. `soak` alone runs random scenes and tells the worst that was seen
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -20,11 +22,16 @@ pub struct BenchArgs {
     /// Writes the scene of `search/SCENE`, or the matrix of `factors/CASE`, to a file for another program, and measures nothing
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
+    #[command(flatten)]
+    soak: SoakArgs,
 }
 
 pub fn command(args: &BenchArgs) -> Outcome {
     if let Some(file) = &args.dump {
         return dump(args, file);
+    }
+    if args.names == ["soak"] {
+        return soak::command(&args.soak, args.json);
     }
     let all: Vec<String> = force::cases()
         .iter()

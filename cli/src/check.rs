@@ -14,6 +14,7 @@ use carom::mesh::surface::Surface;
 use carom::mesh::{MeshError, file};
 use carom::model::{Body, Model};
 use price::Price;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -68,11 +69,10 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
         writeln!(text, "{}", carom::deck::harmless(&spec.title, 200))?;
     }
     writeln!(text, "method {}, end {} s", case.method_name, case.end)?;
+    let by_name: HashMap<&str, &Body> = model.bodies.iter().map(|b| (b.name.as_str(), b)).collect();
     let mut bodies = Vec::new();
     for (name, body) in spec.body.iter() {
-        if let (spec::AnyBody::Deformable(body), Some(at)) =
-            (body, model.bodies.iter().find(|b| b.name == name))
-        {
+        if let (spec::AnyBody::Deformable(body), Some(at)) = (body, by_name.get(name)) {
             let mut said = String::new();
             describe(model, at, body, &mut said)?;
             bodies.push((name.to_owned(), said));

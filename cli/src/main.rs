@@ -10,6 +10,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod signals;
+mod soak;
 mod study;
 mod view;
 

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod bipotential;
 pub mod reproduce;
+pub mod soak;
 
 /// A built-in deck, embedded so that the program carries it.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::{Model, State};
 use carom_declare::{Problems, Tree};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Overlap that is round-off of placing two bodies side by side, as a share of an edge.
 const ROUND_OFF: f64 = 1e-9;
@@ -65,7 +65,8 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
     x.extend(&drawn);
     contact.place(state.time, &drawn, &mut x[state.x.len()..]);
 
-    let is_off = |b: usize| contact.off.contains(&(b as u32));
+    let off: HashSet<u32> = contact.off.iter().copied().collect();
+    let is_off = |b: usize| off.contains(&(b as u32));
     let found = check::check(&scene, &x);
     // what touches nothing may be as it likes
     for (b, body) in scene.bodies.iter().enumerate().filter(|(b, _)| !is_off(*b)) {

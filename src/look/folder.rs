@@ -25,7 +25,11 @@ impl Table {
     ///
     /// With `growing`, a last line without its end is left out.
     pub fn read(path: &Path, growing: bool) -> Result<Table, LookError> {
-        let text = read_text(path)?;
+        Table::parse(path, &read_text(path)?, growing)
+    }
+
+    /// The same of a text; `path` is for messages.
+    pub fn parse(path: &Path, text: &str, growing: bool) -> Result<Table, LookError> {
         let bad = |line: usize, what: String| LookError::Table { path: path.to_owned(), line, what };
         let mut lines: Vec<&str> = text.split('\n').collect();
         let unended = lines.pop().unwrap_or("");

@@ -12,6 +12,7 @@ use crate::contact::scene::{Attributes, BodyInput, FacetKind, Rules, Scene};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::surface::Surface;
 use crate::mesh::{CellKind, Mesh, Side};
+use std::collections::{HashMap, HashSet};
 
 /// How two bodies answer each other.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -178,16 +179,20 @@ impl Contact {
     pub fn scene(&self, model: &Model, split_quads: bool) -> Scene {
         let mut reference = model.reference.clone();
         let mut bodies: Vec<BodyInput> = Vec::new();
+        // looked up by body: there may be tens of thousands
+        let thickness: HashMap<u32, f64> = self.thickness.iter().copied().collect();
+        let with_itself: HashSet<u32> = self.with_itself.iter().copied().collect();
+        let parts: HashMap<u32, &Vec<Side>> = self.parts.iter().map(|(b, sides)| (*b, sides)).collect();
         for (b, body) in model.bodies.iter().enumerate() {
-            let thickness = self.thickness.iter().find(|t| t.0 == b as u32).map_or(0.0, |t| t.1);
+            let thickness = thickness.get(&(b as u32)).copied().unwrap_or(0.0);
             let attributes = Attributes {
                 kind: body.kind,
                 thickness,
-                self_contact: self.with_itself.contains(&(b as u32)),
+                self_contact: with_itself.contains(&(b as u32)),
                 ..Attributes::default()
             };
             let (first, mut surface) = (body.nodes.start as u32, Surface::of(&body.mesh));
-            if let Some((_, sides)) = self.parts.iter().find(|p| p.0 == b as u32) {
+            if let Some(sides) = parts.get(&(b as u32)) {
                 surface.facets.retain(|f| sides.binary_search(&f.side).is_ok());
             }
             bodies.push(BodyInput::of_surface(&body.name, &body.mesh, &surface, first, attributes));

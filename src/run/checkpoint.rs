@@ -77,6 +77,26 @@ pub fn newest(folder: &Path) -> Option<Record> {
 
 /// Writes a checkpoint, whole or not at all.
 pub fn write(path: &Path, record: &Record) -> io::Result<()> {
+    let unfinished = path.with_extension("tmp");
+    let written = (|| {
+        let file = BufWriter::with_capacity(1 << 16, File::create(&unfinished)?);
+        put_record(file, record)?;
+        disk::written(&unfinished);
+        disk::sync_file(&unfinished)
+    })();
+    disk::give_name(&unfinished, path, written)?;
+    disk::sync_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// The bytes of a checkpoint.
+pub fn bytes(record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // a vector takes whatever it is given
+    let _ = put_record(&mut bytes, record);
+    bytes
+}
+
+fn put_record(to: impl Write, record: &Record) -> io::Result<()> {
     let header: Header = record
         .arrays
         .iter()
@@ -86,35 +106,27 @@ pub fn write(path: &Path, record: &Record) -> io::Result<()> {
         })
         .collect();
     let header = postcard::to_allocvec(&header).map_err(io::Error::other)?;
-    let unfinished = path.with_extension("tmp");
-    let written = (|| {
-        let file = BufWriter::with_capacity(1 << 16, File::create(&unfinished)?);
-        let mut file = Checked { file, sum: crc32fast::Hasher::new() };
-        file.put(MARK)?;
-        file.put(&(header.len() as u64).to_le_bytes())?;
-        file.put(&header)?;
-        for array in record.arrays.values() {
-            match array {
-                Array::Numbers(values) => file.put(bytemuck::cast_slice(values))?,
-                Array::Counts(values) => file.put(bytemuck::cast_slice(values))?,
-            }
+    let mut file = Checked { file: to, sum: crc32fast::Hasher::new() };
+    file.put(MARK)?;
+    file.put(&(header.len() as u64).to_le_bytes())?;
+    file.put(&header)?;
+    for array in record.arrays.values() {
+        match array {
+            Array::Numbers(values) => file.put(bytemuck::cast_slice(values))?,
+            Array::Counts(values) => file.put(bytemuck::cast_slice(values))?,
         }
-        let sum = file.sum.clone().finalize();
-        file.file.write_all(&sum.to_le_bytes())?;
-        file.file.flush()?;
-        disk::written(&unfinished);
-        disk::sync_file(&unfinished)
-    })();
-    disk::give_name(&unfinished, path, written)?;
-    disk::sync_folder(path.parent().unwrap_or(Path::new(".")))
+    }
+    let sum = file.sum.clone().finalize();
+    file.file.write_all(&sum.to_le_bytes())?;
+    file.file.flush()
 }
 
-struct Checked {
-    file: BufWriter<File>,
+struct Checked<W> {
+    file: W,
     sum: crc32fast::Hasher,
 }
 
-impl Checked {
+impl<W: Write> Checked<W> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sum.update(bytes);
         self.file.write_all(bytes)

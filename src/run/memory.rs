@@ -66,7 +66,6 @@ fn group(root: &Path, mine: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::testing::scratch;
 
     #[test]
     fn what_the_system_tells_is_read() {
@@ -78,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_tightest_of_the_groups_around_counts() {
-        let root = scratch("groups");
+        let root = std::env::temp_dir().join(format!("carom-groups-{}", std::process::id()));
         let put = |path: &str, text: &str| {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             fs::write(root.join(path), text).unwrap();
@@ -92,5 +91,6 @@ mod tests {
         put("memory/memory.limit_in_bytes", "600\n");
         assert_eq!(group(&root, "5:cpu,memory:/gone\n"), Some(600));
         assert_eq!(group(&root, ""), None);
+        fs::remove_dir_all(root).unwrap();
     }
 }

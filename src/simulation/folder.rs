@@ -2,7 +2,8 @@
 
 use super::SimulationError;
 use super::lock::{self, Lock};
-use crate::output::pvd::{self, own_files};
+use crate::model::record::Record;
+use crate::output::pvd::{self, Series, own_files};
 use crate::output::summary::{Status, Summary};
 use crate::output::{frames, history};
 use crate::run::checkpoint;
@@ -139,7 +140,7 @@ pub(super) fn tidy(out: &Path) {
 /// What a run can go on from.
 pub(super) enum Base {
     /// A checkpoint, with history and frames that fit it.
-    Checkpoint(checkpoint::Slot, Box<crate::model::record::Record>),
+    Checkpoint(checkpoint::Slot, Box<Record>),
     /// Nothing has been done yet that could be lost.
     Start,
 }
@@ -191,6 +192,21 @@ pub fn mark_interrupted(out: &Path) -> io::Result<()> {
 fn rows(out: &Path) -> usize {
     let text = disk::read_file(&out.join(history::FILE)).unwrap_or_default();
     text.split(|b| *b == b'\n').filter(|line| !line.is_empty()).count().saturating_sub(1)
+}
+
+/// The list of frames of a run that has finished is what it was, or is written anew.
+pub(super) fn mend_list(out: &Path, record: &Record) -> Result<(), SimulationError> {
+    let times = record.get("frames.times").unwrap_or_default();
+    let whole = Series::open(out).is_ok_and(|series| {
+        let listed = series.entries().iter().enumerate().map(|(i, e)| (e.time, e.file == pvd::file_name(i)));
+        listed.eq(times.iter().map(|time| (*time, true)))
+    });
+    match whole {
+        true => Ok(()),
+        false => Series::resume(out, times)
+            .map(|_| ())
+            .map_err(|e| cannot_write(&out.join(pvd::FILE))(io::Error::other(e))),
+    }
 }
 
 /// Did the run in a folder say that it has come to its end?

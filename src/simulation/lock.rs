@@ -21,7 +21,7 @@ const PATIENCE: u32 = 10;
 /// Held while a run may write into its folder.
 pub(super) struct Lock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -32,7 +32,7 @@ impl Lock {
         loop {
             odd(&path)?;
             let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            let mut file = open.map_err(cannot_write(&path))?;
+            let file = open.map_err(cannot_write(&path))?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) if patience == 0 => return Err(busy(folder)),
                 Err(TryLockError::WouldBlock) => {
@@ -46,10 +46,11 @@ impl Lock {
                 Ok(()) => {}
             }
             if stands(&file, &path) {
+                let lock = Lock { path, file };
                 let id = format!("{}\n", std::process::id());
-                let noted = file.set_len(0).and_then(|()| file.write_all(id.as_bytes()));
-                noted.map_err(cannot_write(&path))?;
-                return Ok(Lock { path, _file: file });
+                let noted = lock.file.set_len(0).and_then(|()| (&lock.file).write_all(id.as_bytes()));
+                noted.map_err(cannot_write(&lock.path))?;
+                return Ok(lock);
             }
         }
     }

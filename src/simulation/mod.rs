@@ -337,7 +337,10 @@ impl Simulation {
             self.is_ours(path)?;
             if let Base::Checkpoint(slot, record) = folder::base(path)? {
                 self.finished_before &= folder::finished(path);
-                return if self.finished_before { Ok(()) } else { self.resume(path, slot, &record) };
+                return match self.finished_before {
+                    true => folder::mend_list(path, &record),
+                    false => self.resume(path, slot, &record),
+                };
             }
             self.finished_before = false;
         }

@@ -4,6 +4,8 @@ mod bad_input;
 mod commands;
 mod common;
 mod contact;
+mod folders;
 mod guide;
+mod limits;
 mod stopping_changes_nothing;
 mod study;

@@ -1,0 +1,279 @@
+//! What is in a folder is neither lost nor trusted: resuming refuses what does not fit, two runs do not share a folder, and
+//! whatever stands in its files leads nowhere else.
+
+use crate::common::{Scratch, carom, code, contents, program, run, stderr};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn deck(end: f64) -> String {
+    format!(
+        "method = \"dcr\"\nend = {end}\n[body.block]\n\
+         mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [3, 3, 3], at = [0, 0, 0.001] }}\n\
+         material = {{ law = \"neo-hookean\", young = 1e6, poisson = 0.3, density = 1000 }}\n\
+         velocity = [0.3, 0, -1]\n[body.floor]\nplane = {{ point = [0, 0, 0], normal = [0, 0, 1] }}\n\
+         [contact]\nfriction = 0.2\n[output]\nhistory = 20\nframes = 5\ncheckpoint = 0\n"
+    )
+}
+
+fn again(deck: &Path, out: &Path, more: &[&str]) -> Output {
+    program().arg("run").arg(deck).arg("--out").arg(out).arg("--quiet").args(more).output().unwrap()
+}
+
+/// A finished run, and a copy of it in `out` for every damage.
+struct Finished {
+    scratch: Scratch,
+    deck: PathBuf,
+    whole: PathBuf,
+    out: PathBuf,
+}
+
+impl Finished {
+    fn new(name: &str) -> Finished {
+        let scratch = Scratch::new(name);
+        let deck = scratch.write("deck.toml", &deck(0.02));
+        let (whole, out) = (scratch.path("whole"), scratch.path("out"));
+        run(&deck, &whole, &[]);
+        Finished { scratch, deck, whole, out }
+    }
+
+    fn copy(&self) {
+        let _ = fs::remove_dir_all(&self.out);
+        fs::create_dir_all(self.out.join("frames")).unwrap();
+        for entry in
+            fs::read_dir(&self.whole).unwrap().chain(fs::read_dir(self.whole.join("frames")).unwrap())
+        {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                fs::copy(&path, self.out.join(path.strip_prefix(&self.whole).unwrap())).unwrap();
+            }
+        }
+    }
+
+    /// Everything in the folder, to the byte.
+    fn bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let list = fs::read_dir(&self.out)
+            .unwrap()
+            .chain(fs::read_dir(self.out.join("frames")).into_iter().flatten());
+        let mut all: Vec<_> = list.map(|e| e.unwrap().path()).filter(|p| p.is_file()).collect();
+        all.sort();
+        all.into_iter().map(|p| (p.clone(), fs::read(&p).unwrap())).collect()
+    }
+
+    fn resume(&self) -> Output {
+        again(&self.deck, &self.out, &["--resume"])
+    }
+
+    fn remove(&self, names: &[&str]) {
+        for name in names {
+            fs::remove_file(self.out.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn without_a_whole_checkpoint_nothing_is_touched() {
+    let f = Finished::new("no-checkpoint");
+    for (damage, more) in
+        [("missing", ""), ("empty", ""), ("cut", ""), ("missing", "end=0.03"), ("missing", "method=verlet")]
+    {
+        f.copy();
+        for name in ["checkpoint.a", "checkpoint.b"] {
+            let bytes = fs::read(f.out.join(name)).unwrap();
+            match damage {
+                "missing" => fs::remove_file(f.out.join(name)).unwrap(),
+                "empty" => fs::write(f.out.join(name), b"").unwrap(),
+                _ => fs::write(f.out.join(name), &bytes[..bytes.len() / 2]).unwrap(),
+            }
+        }
+        let before = f.bytes();
+        let options: &[&str] = if more.is_empty() { &["--resume"] } else { &["--resume", "--set", more] };
+        let output = again(&f.deck, &f.out, options);
+        assert_eq!(code(&output), 2, "{damage} {more}: {}", stderr(&output));
+        assert!(f.bytes() == before, "{damage} {more}: something was changed");
+        let told = stderr(&output);
+        if more == "method=verlet" {
+            assert!(told.contains("made from another deck"), "{told}");
+        } else {
+            for words in ["checkpoint.a", "checkpoint.b", "21 rows", "6 frames", "finished", "--overwrite"] {
+                assert!(told.contains(words), "{damage}: no {words} in {told}");
+            }
+        }
+    }
+}
+
+/// The newest checkpoint is whole and history is not: the older one serves, if it can; otherwise it is said what is wrong.
+#[test]
+fn a_damaged_history_or_frame_is_mended_or_named() {
+    let f = Finished::new("damaged");
+    let cut_last_row = |text: Vec<u8>| {
+        let end = text[..text.len() - 1].iter().rposition(|b| *b == b'\n').unwrap();
+        text[..end + 1 + (text.len() - end) / 2].to_vec()
+    };
+    let change = |text: Vec<u8>| {
+        let mut text = text;
+        let at = text.len() / 2;
+        text[at] ^= 1;
+        text
+    };
+    let nothing = |_: Vec<u8>| Vec::new();
+    type Damage<'a> = (&'a str, &'a dyn Fn(Vec<u8>) -> Vec<u8>);
+    let damages: [Damage; 6] = [
+        ("history.csv", &cut_last_row),
+        ("history.csv", &change),
+        ("history.csv", &nothing),
+        ("frames/000002.vtu", &nothing),
+        ("frames/000002.vtu", &change),
+        ("frames/000005.vtu", &cut_last_row),
+    ];
+    for (file, damage) in damages {
+        f.copy();
+        let path = f.out.join(file);
+        fs::write(&path, damage(fs::read(&path).unwrap())).unwrap();
+        let before = f.bytes();
+        let output = f.resume();
+        match code(&output) {
+            0 => assert!(contents(&f.out) == contents(&f.whole), "{file}: mended, and different"),
+            2 => {
+                assert!(stderr(&output).contains(file), "{file}: {}", stderr(&output));
+                assert!(f.bytes() == before, "{file}: something was changed");
+            }
+            other => panic!("{file}: exit code {other}: {}", stderr(&output)),
+        }
+    }
+    // the list of frames is made anew, whatever stands in it
+    for text in ["", "<VTKFile"] {
+        f.copy();
+        fs::write(f.out.join("frames.pvd"), text).unwrap();
+        let output = again(&f.deck, &f.out, &["--resume", "--set", "end=0.021"]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let list = fs::read_to_string(f.out.join("frames.pvd")).unwrap();
+        for line in list.lines().filter_map(|l| l.split_once("file=\"")?.1.split('"').next()) {
+            assert!(f.out.join(line).is_file(), "{line}");
+        }
+    }
+    // and so is the summary
+    f.copy();
+    f.remove(&["summary.json"]);
+    assert_eq!(code(&f.resume()), 0);
+    assert!(contents(&f.out) == contents(&f.whole));
+    f.copy();
+    f.remove(&["deck.toml"]);
+    let output = f.resume();
+    assert!(code(&output) == 2 && stderr(&output).contains("deck.toml"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_list_of_frames_leads_to_nobody_elses_files() {
+    let f = Finished::new("paths");
+    let victim = f.scratch.write("victim", "mine");
+    f.copy();
+    let list = fs::read_to_string(f.out.join("frames.pvd")).unwrap();
+    let late = "    <DataSet timestep=\"9e9\" group=\"\" part=\"0\" file=\"../victim\"/>\n  </Collection>";
+    fs::write(f.out.join("frames.pvd"), list.replace("  </Collection>", late)).unwrap();
+    // a reader refuses it by name, a resumed run makes its own list
+    let picture = carom([OsStr::new("render"), f.out.as_os_str()]);
+    assert!(code(&picture) != 0 && stderr(&picture).contains("../victim"), "{}", stderr(&picture));
+    let output = again(&f.deck, &f.out, &["--resume", "--set", "end=0.021"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(fs::read(&victim).unwrap(), b"mine");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_folder_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let f = Finished::new("links");
+    let victim = f.scratch.write("victim", "mine");
+    let others = f.scratch.path("others");
+    fs::create_dir_all(&others).unwrap();
+    fs::write(others.join("000009.vtu"), "mine too").unwrap();
+    for (name, to) in
+        [("history.csv", &victim), ("lock", &victim), ("frames", &others), ("deck.toml.tmp", &victim)]
+    {
+        f.copy();
+        let path = f.out.join(name);
+        let _ = fs::remove_dir_all(&path);
+        let _ = fs::remove_file(&path);
+        symlink(to, &path).unwrap();
+        for more in ["--resume", "--overwrite"] {
+            let output = again(&f.deck, &f.out, &[more, "--set", "end=0.021"]);
+            let told = stderr(&output);
+            assert!(
+                code(&output) == 2 && told.contains(name) && told.contains("symbolic link"),
+                "{name}: {told}"
+            );
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"mine");
+        assert_eq!(fs::read(others.join("000009.vtu")).unwrap(), b"mine too");
+    }
+    // a frame that is a pipe or a device would never end
+    f.copy();
+    f.remove(&["frames/000005.vtu"]);
+    symlink("/dev/zero", f.out.join("frames/000005.vtu")).unwrap();
+    let picture = carom([OsStr::new("render"), f.out.as_os_str()]);
+    assert!(code(&picture) != 0 && stderr(&picture).contains("symbolic link"), "{}", stderr(&picture));
+}
+
+#[test]
+fn what_is_not_from_a_run_survives_overwriting() {
+    let f = Finished::new("notes");
+    f.copy();
+    fs::write(f.out.join("frames/notes.txt"), "mine").unwrap();
+    fs::write(f.out.join("notes.txt"), "mine").unwrap();
+    run(&f.deck, &f.out, &["--overwrite"]);
+    assert_eq!(fs::read(f.out.join("frames/notes.txt")).unwrap(), b"mine");
+    assert_eq!(fs::read(f.out.join("notes.txt")).unwrap(), b"mine");
+}
+
+#[test]
+fn beside_a_live_run_every_start_is_refused_with_its_process() {
+    let scratch = Scratch::new("live");
+    let path = scratch.write("deck.toml", &deck(1e4));
+    let out = scratch.path("out");
+    let mut child = program()
+        .arg("run")
+        .arg(&path)
+        .arg("--out")
+        .arg(&out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !out.join("checkpoint.b").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for more in [&[][..], &["--resume"], &["--overwrite"]] {
+        let output = again(&path, &out, more);
+        let told = stderr(&output);
+        assert!(code(&output) == 2 && told.contains(&format!("process {}", child.id())), "{more:?}: {told}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // a crash releases it
+    let output = again(&path, &out, &["--resume", "--set", "end=1e-3"]);
+    assert!(stderr(&output).contains("can end later"), "{}", stderr(&output));
+}
+
+#[test]
+fn of_two_that_start_at_once_one_runs() {
+    let scratch = Scratch::new("race");
+    let path = scratch.write("deck.toml", &deck(0.02));
+    let whole = scratch.path("whole");
+    run(&path, &whole, &[]);
+    for round in 0..4 {
+        let out = scratch.path(&format!("out-{round}"));
+        let start = || {
+            let mut command = program();
+            command.arg("run").arg(&path).arg("--out").arg(&out).arg("--quiet");
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let codes = [start(), start()].map(|child| code(&child.wait_with_output().unwrap()));
+        assert!(codes.contains(&0) && codes.iter().all(|c| [0, 2].contains(c)), "{codes:?}");
+        assert!(contents(&out) == contents(&whole));
+    }
+}

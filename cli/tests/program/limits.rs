@@ -1,0 +1,248 @@
+//! Decks that ask for nonsense or for too much: a right result or a clear message, soon, and never a dead machine.
+
+use crate::common::{Scratch, carom, code, column, program, stderr, stdout};
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+fn broken(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/broken").join(name)
+}
+
+fn summary(out: &Path) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap()
+}
+
+/// Decks that fell through once: each ends well, or with the code and the words that it deserves.
+#[test]
+fn decks_that_fell_through_once_do_so_no_more() {
+    let scratch = Scratch::new("broken");
+    for (name, wanted, words) in [
+        ("01-implicit-free-flight.toml", 0, ""),
+        ("02-async-through-rigid.toml", 0, ""),
+        ("03-dcr-bars-through.toml", 0, ""),
+        ("04-error-max-zero.toml", 0, ""),
+        ("05-dcr-snag.toml", 0, ""),
+        ("06-array-name-clash.toml", 2, "two bodies are called `a-1`"),
+        ("07-zero-steps.toml", 0, ""),
+        ("09-verlet-through-plate.toml", 3, "turned inside out"),
+        ("10-nan-history.toml", 3, "out of range"),
+        ("11-strip-at-rest.toml", 0, ""),
+    ] {
+        let out = scratch.path(name);
+        let deck = broken(name);
+        let output = carom(["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+        assert!(code(&output) == wanted && stderr(&output).contains(words), "{name}: {}", stderr(&output));
+        if wanted == 2 {
+            assert!(!out.exists());
+            continue;
+        }
+        let text = fs::read_to_string(out.join("history.csv")).unwrap();
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{name} has rows that mean nothing");
+        let summary = summary(&out);
+        assert!(summary["steps"].as_u64().unwrap() > 0 || wanted == 3, "{name}");
+        // what rows show, the summary knows too
+        let worst = column(&out, "error").into_iter().fold(0.0, |w: f64, e| w.max(e.abs()));
+        let peak = column(&out, "total").into_iter().fold(0.0, f64::max);
+        let told = summary["energy"]["error_max_rel"].as_f64().unwrap();
+        assert!(
+            told >= 0.5 * worst / peak.max(1e-300) || worst < 1e-9 * peak,
+            "{name}: {told} for {worst} of {peak}"
+        );
+    }
+    // nobody went through anybody
+    let out = scratch.path("02-async-through-rigid.toml");
+    let lowest = column(&out, "a.uz").into_iter().fold(0.0, f64::min);
+    assert!(lowest > -0.04, "{lowest}");
+    // bars 0.3 m apart: the end of one is never beyond the beginning of the other
+    let out = scratch.path("03-dcr-bars-through.toml");
+    let (a, b) = (*column(&out, "a.ux").last().unwrap(), *column(&out, "b.ux").last().unwrap());
+    assert!(a < b + 0.3 + 1e-3, "{a} {b}");
+    // one step from start to end, in free flight
+    let out = scratch.path("07-zero-steps.toml");
+    assert!((column(&out, "time").last().unwrap() - 1.0).abs() < 1e-9);
+}
+
+/// 27 million cells take some 23 GB: the figures are told before anything is asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_fit_the_memory_is_refused_with_figures() {
+    let scratch = Scratch::new("memory");
+    let out = scratch.path("out");
+    let script = "ulimit -v 4000000; exec \"$0\" run \"$1\" --out \"$2\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_carom")]).arg(broken("08-cells-oom.toml")).arg(&out);
+    let begin = Instant::now();
+    let output = command.output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(code(&output), 2, "{told}");
+    for words in ["2.700e7 cells", "GB", "ulimit", "fewer cells"] {
+        assert!(told.contains(words), "no {words} in {told}");
+    }
+    assert!(!out.exists() && begin.elapsed() < Duration::from_secs(10));
+}
+
+fn boxes(count: &str) -> String {
+    format!(
+        "title = \"\\u001B]0;gotcha\\u0007 {}\"\nmethod = \"dcr\"\nend = 1e-6\n[body.a]\n\
+         mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }}\n\
+         material = {{ law = \"neo-hookean\", young = 1e6, poisson = 0.3, density = 1000 }}\n\
+         array = {{ count = {count}, spacing = [0.2, 0.2, 0.2] }}\n[output]\nhistory = 1\nframes = 0\n",
+        "x".repeat(100_000)
+    )
+}
+
+/// Twice as many bodies take twice as long: growing with the square, 16 000 would take 16 times as long as 4 000.
+#[test]
+fn many_copies_are_set_up_in_proportion() {
+    let scratch = Scratch::new("copies");
+    let took = |count: &str| {
+        let deck = scratch.write("deck.toml", &boxes(count));
+        let begin = Instant::now();
+        let output = carom(["check".as_ref(), deck.as_os_str(), "--threads".as_ref(), "1".as_ref()]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        begin.elapsed().as_secs_f64()
+    };
+    let (few, many) = (took("[10, 20, 20]"), took("[40, 20, 20]"));
+    assert!(many < 9.0 * few + 0.5, "{few} s for 4 000, {many} s for 16 000");
+}
+
+#[test]
+fn titles_say_what_they_say_and_no_more() {
+    let scratch = Scratch::new("title");
+    let deck = scratch.write("deck.toml", &boxes("[2, 1, 1]"));
+    let out = scratch.path("out");
+    let output = carom(["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let told = stdout(&output);
+    assert!(told.len() < 2000 && !told.contains('\u{1b}') && !told.contains('\u{7}'), "{} bytes", told.len());
+    let begin = Instant::now();
+    let plot = carom(["plot".as_ref(), out.as_os_str()]);
+    assert_eq!(code(&plot), 0, "{}", stderr(&plot));
+    assert!(begin.elapsed() < Duration::from_secs(20));
+}
+
+/// Numbers at the ends of the range, and more probes than anybody looks at.
+#[test]
+fn plots_survive_whatever_a_history_holds() {
+    let scratch = Scratch::new("plots");
+    let fixed = "time,step,dt,kinetic,strain,contact,external,friction,restitution,damping,plastic,correction,total,error,\
+                 hourglass,px,py,pz,lx,ly,lz,contacts,penetration";
+    let summary = "{\"title\": \"t\", \"method\": \"dcr\", \"status\": \"finished\"}";
+    for (name, values, probes) in [
+        ("tiny", ["0", "5e-324", "1e-323"], 1),
+        ("huge", ["-1e308", "1e308", "1.7e308"], 1),
+        ("both", ["5e-324", "-1e308", "1e308"], 1),
+        ("many", ["0", "1", "2"], 3000),
+    ] {
+        let folder = scratch.path(name);
+        fs::create_dir(&folder).unwrap();
+        let mut text = fixed.to_owned();
+        (0..probes).for_each(|p| {
+            ["ux", "uy", "uz", "vx", "vy", "vz"].iter().for_each(|c| text += &format!(",p{p}.{c}"))
+        });
+        text += "\n";
+        for (i, value) in values.iter().enumerate() {
+            let times = ["0", "1", "2"];
+            let time = if name == "many" { times[i] } else { ["0", "5e-324", "1e308"][i] };
+            text += time;
+            (1..23 + 6 * probes).for_each(|_| text += &format!(",{value}"));
+            text += "\n";
+        }
+        fs::write(folder.join("history.csv"), text).unwrap();
+        fs::write(folder.join("summary.json"), summary).unwrap();
+        let begin = Instant::now();
+        let output = carom(["plot".as_ref(), folder.as_os_str()]);
+        assert_eq!(code(&output), 0, "{name}: {}", stderr(&output));
+        assert!(begin.elapsed() < Duration::from_secs(60), "{name}: {:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn more_threads_than_make_sense_are_not_started() {
+    let scratch = Scratch::new("threads-many");
+    let deck = scratch.write("deck.toml", &boxes("[2, 1, 1]"));
+    let output = carom(["check".as_ref(), deck.as_os_str(), "--threads".as_ref(), "1000000".as_ref()]);
+    assert!(code(&output) == 0 && stderr(&output).contains("--threads 1000000"), "{}", stderr(&output));
+}
+
+/// Two bodies of the same shape at the same place, with the same mesh or another.
+#[test]
+fn bodies_at_one_place_overlap() {
+    let scratch = Scratch::new("one-place");
+    let body = |name: &str, mesh: &str| {
+        format!(
+            "[body.{name}]\nmesh = {{ {mesh} }}\nmaterial = {{ law = \"neo-hookean\", young = 1e6, poisson = 0.3, density = 1000 }}\n"
+        )
+    };
+    let cube =
+        |cells: &str| format!("shape = \"box\", size = [0.1, 0.1, 0.1], cells = {cells}, at = [0, 0, 0]");
+    let square = |cells: &str| format!("shape = \"rectangle\", size = [0.1, 0.1], cells = {cells}");
+    for (a, b, overlap) in [
+        (cube("[2, 2, 2]"), cube("[2, 2, 2]"), true),
+        (cube("[2, 2, 2]"), cube("[3, 3, 3]"), true),
+        (square("[2, 2]"), square("[3, 2]"), true),
+        (cube("[2, 2, 2]"), cube("[2, 2, 2]").replace("at = [0, 0, 0]", "at = [0, 0, 0.1]"), false),
+        (cube("[2, 2, 2]"), cube("[2, 2, 2]").replace("at = [0, 0, 0]", "at = [0.1, 0, 0]"), false),
+    ] {
+        let text = format!("method = \"dcr\"\nend = 1e-4\n{}{}", body("a", &a), body("b", &b));
+        let deck = scratch.write("deck.toml", &text);
+        let output = carom(["check".as_ref(), deck.as_os_str()]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains("`a` and `b` overlap"), overlap, "{a} {b}: {}", stderr(&output));
+    }
+}
+
+/// A single step that takes minutes: the program ends soon after it was asked to, and the run can be taken up.
+#[cfg(unix)]
+#[test]
+fn a_stop_is_heard_within_two_seconds_by_every_method() {
+    let scratch = Scratch::new("stop");
+    for method in [
+        "verlet",
+        "dcr",
+        "asynchronous",
+        "semi-explicit",
+        "nonsmooth",
+        "bipotential-implicit",
+        "velocity-update",
+        "newmark-penalty",
+    ] {
+        let text = format!(
+            "method = \"{method}\"\nend = 1.0\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [12, 12, 12], at = [0, 0, 0.0001] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }}\n\
+             velocity = [0.1, 0, -1]\n[body.o]\n\
+             mesh = {{ shape = \"box\", size = [0.3, 0.3, 0.1], cells = [40, 40, 1], at = [-0.1, -0.1, -0.1] }}\n\
+             [contact]\nfriction = 0.3\n[output]\nhistory = 10\nframes = 0\n"
+        );
+        let deck = scratch.write("deck.toml", &text);
+        let out = scratch.path(method);
+        let mut child = program()
+            .arg("run")
+            .arg(&deck)
+            .arg("--out")
+            .arg(&out)
+            .args(["--threads", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begin = Instant::now();
+        while !out.join("checkpoint.a").exists() {
+            assert!(begin.elapsed() < Duration::from_secs(100), "{method} did not begin");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+        let asked = Instant::now();
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.code(), Some(143), "{method}");
+        // two seconds, and what a busy machine adds to writing the last files
+        assert!(asked.elapsed() < Duration::from_secs(4), "{method} took {:?}", asked.elapsed());
+        assert_eq!(summary(&out)["status"], "interrupted", "{method}");
+        assert!(carom::run::checkpoint::newest(&out).is_some(), "{method}");
+    }
+}
