@@ -6,7 +6,7 @@ use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{Side, shape};
 use carom::method::StepRule;
-use carom::method::velocity_update::{Options, Rule, VelocityUpdate, newmark};
+use carom::method::velocity_update::{Options, Quadrature, Rule, VelocityUpdate, newmark};
 use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::restraint::Motion;
 use carom::model::{Builder, Model};
@@ -78,6 +78,7 @@ fn go(mu: f64, tangential: f64) -> Told {
         tangential_penalty: Some(tangential),
         augmentation: 0,
         update: Rule::Paper,
+        quadrature: Quadrature::Gauss,
         ..Options::default()
     };
     let method = VelocityUpdate::new(&model, StepRule::Fixed(0.1), options).unwrap();

@@ -244,16 +244,22 @@ impl Points {
             let limit = self.limit(s.body, m.body);
             let corners = |m: &Master| m.kind.corners().max(1);
             let together = middle(&s.nodes[..corners(s)]) - middle(&m.nodes[..corners(m)]);
-            if together.norm_squared() > limit * limit {
-                let reach = |m: &Master| m.nodes.map(|k| x[k as usize]);
-                let (p, q) = (reach(s), reach(m));
-                let near = p.iter().any(|p| q.iter().any(|q| (p - q).norm() < 2.0 * together.norm()));
-                if near || !m.bounded {
-                    return Err(Missed::TooFar([s.body, m.body], together.norm(), 2.0 * limit));
-                }
+            let far = together.norm();
+            if far > limit && (!m.bounded || self.near_by(s, m, far, x)) {
+                return Err(Missed::TooFar([s.body, m.body], far, 2.0 * limit));
             }
         }
         Ok(())
+    }
+
+    /// Are boxes around two facets not farther apart than `far`?
+    fn near_by(&self, a: &Master, b: &Master, far: f64, x: &[Vec3]) -> bool {
+        let bounds = |m: &Master| {
+            let corners = m.nodes.map(|k| x[k as usize]);
+            corners.iter().fold((corners[0], corners[0]), |(lo, hi), c| (lo.inf(c), hi.sup(c)))
+        };
+        let ((a_lo, a_hi), (b_lo, b_hi)) = (bounds(a), bounds(b));
+        (0..3).all(|i| a_lo[i] - b_hi[i] <= far && b_lo[i] - a_hi[i] <= far)
     }
 
     /// The facet that a point meets in a configuration, with its operators; none where it is clear of everything.
