@@ -317,7 +317,7 @@ class Page {
     this.stage.setMark(this.picked);
     $('node-box').hidden = this.picked < 0;
     if (this.picked >= 0) {
-      this.tellNode();
+      this.tellNode().then(() => $('node-box').scrollIntoView({ block: 'end' }));
       this.loadNode();
     }
   }

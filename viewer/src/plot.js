@@ -76,8 +76,10 @@ export class Plot {
       g.fillText(name, at + 12, TOP + 14 * row + 6);
     });
     g.fillStyle = soft;
-    g.fillText(number(hi), LEFT + 3, top + 11);
-    g.fillText(number(lo), LEFT + 3, height - BOTTOM - 4);
+    g.textAlign = 'right';
+    g.fillText(number(hi), width - RIGHT - 3, top + 11);
+    g.fillText(number(lo), width - RIGHT - 3, height - BOTTOM - 4);
+    g.textAlign = 'left';
     g.fillText(number(t0) + ' s', LEFT, height - 5);
     g.textAlign = 'right';
     g.fillText(number(t1) + ' s', width - RIGHT, height - 5);

@@ -172,7 +172,7 @@ export class Stage {
     this.camera = new THREE.PerspectiveCamera(30, 1, this.size / 500, far);
     this.camera.up.set(0, this.flat ? 1 : 0, this.flat ? 0 : 1);
     const from = this.flat ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(0.62, -0.72, 0.46).normalize();
-    this.camera.position.copy(middle).addScaledVector(from, 2.15 * this.size);
+    this.camera.position.copy(middle).addScaledVector(from, 1.85 * this.size);
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.target.copy(middle);
     this.controls.zoomToCursor = true;
