@@ -185,7 +185,9 @@ fn velocities(outcomes: &[Outcome]) -> Drawing {
     let mean = |name: &str| {
         let u = o.column(name);
         let over = |i: usize| (i.saturating_sub(5), (i + 5).min(u.len() - 1));
-        (0..u.len()).map(|i| (u[over(i).1] - u[over(i).0]) / (time[over(i).1] - time[over(i).0])).collect::<Vec<f64>>()
+        (0..u.len())
+            .map(|i| (u[over(i).1] - u[over(i).0]) / (time[over(i).1] - time[over(i).0]))
+            .collect::<Vec<f64>>()
     };
     let panel = |heading: &str, curves, references| Panel {
         heading: heading.into(),
@@ -195,7 +197,9 @@ fn velocities(outcomes: &[Outcome]) -> Drawing {
         height: 150.0,
         ..Panel::default()
     };
-    let both = |left: Vec<f64>, right: Vec<f64>| vec![curve("left", "left", left, 0), curve("right", "right", right, 1)];
+    let both = |left: Vec<f64>, right: Vec<f64>| {
+        vec![curve("left", "left", left, 0), curve("right", "right", right, 1)]
+    };
     Figure {
         title: "Velocities of the tips".into(),
         caption: "mean of each end face".into(),
@@ -204,7 +208,11 @@ fn velocities(outcomes: &[Outcome]) -> Drawing {
         time_unit: String::new(),
         panels: vec![
             panel("velocity", both(o.column("tip.vx"), o.column("other.vx")), vec![exact(1.0), exact(-1.0)]),
-            panel("mean over one second", both(mean("tip.ux"), mean("other.ux")), vec![exact(1.0), exact(-1.0)]),
+            panel(
+                "mean over one second",
+                both(mean("tip.ux"), mean("other.ux")),
+                vec![exact(1.0), exact(-1.0)],
+            ),
         ],
         note: String::new(),
     }

@@ -101,12 +101,20 @@ pub(super) const TWO_BARS: Published = Published {
         let apart = largest(rows.map(|(a, b)| (a - b).abs()));
         checks.extend([
             Paper.at_most("displacement, apart from that with a fifth of the step", apart, 0.02),
-            Paper.at_most("full step: unrest of the tip with a fifth of the step, over that", unrest(full_short) / unrest(full), 1.0),
+            Paper.at_most(
+                "full step: unrest of the tip with a fifth of the step, over that",
+                unrest(full_short) / unrest(full),
+                1.0,
+            ),
             Exact.at_most("full step: largest error of the tip's displacement", tip_error(full), 0.03),
             Prototype.within("full step: energy gained, of the initial one", -lost(full), 0.053, 0.01),
             Prototype.within("full step, a fifth of it: energy gained", -lost(full_short), 0.023, 0.01),
             Exact.within("energy correction: energy lost", lost(corrected), 0.0, 0.01),
-            Exact.at_most("energy correction: largest error of the tip's displacement", tip_error(corrected), 0.06),
+            Exact.at_most(
+                "energy correction: largest error of the tip's displacement",
+                tip_error(corrected),
+                0.06,
+            ),
             Exact.at_most("as printed: largest error of the tip's displacement", tip_error(printed), 0.06),
         ]);
         checks.extend(books(own, 0.005));
