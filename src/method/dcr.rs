@@ -60,6 +60,26 @@ words! {
     }
 }
 
+words! {
+    /// What is answered together.
+    pub enum Response {
+        /// Contacts that share nodes.
+        Islands = "islands",
+        /// Nothing: every contact once a step, one after the other, as published.
+        Pairwise = "pairwise",
+    }
+}
+
+words! {
+    /// How much friction a normal impulse bears.
+    pub enum Cone {
+        /// μ times the normal impulse.
+        Coulomb = "coulomb",
+        /// (45) as printed, κ = 1: μ times what stops the approach, half of it where e = 1.
+        Printed = "printed",
+    }
+}
+
 section! {
     /// Switches of method "dcr".
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +90,10 @@ section! {
         edge_edge: bool = true;
         /// Who moves when an overlap is undone.
         projection: Projection;
+        /// What is answered together.
+        response: Response;
+        /// How much friction a normal impulse bears.
+        cone: Cone;
         /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.
         sweeps: u32 as Count = 10;
         /// Look for crossings on the way of every step; unless given, where bodies move so far that they could pass through

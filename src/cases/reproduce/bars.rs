@@ -168,9 +168,57 @@ pub(super) const GRADED_BARS: Published = Published {
             note: String::new(),
             ..Figure::default()
         };
-        vec![("tip".into(), figure.draw())]
+        vec![("tip".into(), figure.draw()), ("velocities".into(), velocities(outcomes))]
     },
 };
+
+/// Velocities of the tips, as figure 8 of the paper, and what is left of their ringing over a second.
+fn velocities(outcomes: &[Outcome]) -> Drawing {
+    let o = &outcomes[0];
+    let time = o.column("time");
+    let exact = |sign: f64| Reference {
+        name: "tip".into(),
+        from: "exact".into(),
+        x: vec![0.0, 20.0, 20.0, 50.0],
+        y: vec![0.0, 0.0, -0.1 * sign, -0.1 * sign],
+        colour: HUES[2],
+    };
+    let mean = |name: &str| {
+        let u = o.column(name);
+        let over = |i: usize| (i.saturating_sub(5), (i + 5).min(u.len() - 1));
+        (0..u.len())
+            .map(|i| (u[over(i).1] - u[over(i).0]) / (time[over(i).1] - time[over(i).0]))
+            .collect::<Vec<f64>>()
+    };
+    let panel = |heading: &str, curves, references| Panel {
+        heading: heading.into(),
+        unit: "m/s".into(),
+        curves,
+        references,
+        height: 150.0,
+        ..Panel::default()
+    };
+    let both = |left: Vec<f64>, right: Vec<f64>| {
+        vec![curve("left", "left", left, 0), curve("right", "right", right, 1)]
+    };
+    Figure {
+        title: "Velocities of the tips".into(),
+        caption: "mean of each end face".into(),
+        along: "time".into(),
+        time: &time,
+        time_unit: String::new(),
+        panels: vec![
+            panel("velocity", both(o.column("tip.vx"), o.column("other.vx")), vec![exact(1.0), exact(-1.0)]),
+            panel(
+                "mean over one second",
+                both(mean("tip.ux"), mean("other.ux")),
+                vec![exact(1.0), exact(-1.0)],
+            ),
+        ],
+        note: String::new(),
+    }
+    .draw()
+}
 
 pub(super) fn curve(name: &str, label: &str, y: Vec<f64>, hue: usize) -> Curve {
     Curve::new(name, label, y, HUES[hue % HUES.len()])

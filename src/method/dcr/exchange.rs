@@ -24,7 +24,7 @@
 //! the bodies together. On two graded bars whose meshes do not match it was 1.8 % in one impact.
 
 use super::collisions::Collisions;
-use super::{Options, Variant};
+use super::{Cone, Options, Response, Variant};
 use crate::contact::friction::{Stick, scale_to_cone};
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::math::sets::Sets;
@@ -179,6 +179,14 @@ impl Collisions {
         let mut impacts = std::mem::take(&mut self.impacts);
         impacts.sort(self.account.nodes.len(), &self.account.slot);
         let ImpactIslands { pending, order, .. } = &mut impacts;
+        if options.cone == Cone::Printed {
+            pending.iter_mut().for_each(|w| w.pair.mu /= 1.0 + w.pair.e);
+        }
+        if options.response == Response::Pairwise {
+            // each an island of its own, in the order in which they were found
+            order.clear();
+            order.extend((0..pending.len() as u32).map(|c| [c, c]));
+        }
         for island in order.chunk_by(|a, b| a[0] == b[0]) {
             if let [[_, alone]] = island {
                 self.bounce(&mut pending[*alone as usize], model, options, v);
