@@ -20,7 +20,7 @@
 
 use super::compliance::Compliance;
 use super::detect::{Admissible, Constraint, Key};
-use super::row::{Local, Row, Tangential, dot, way_of};
+use super::row::{Row, Tangential, dot, way_of};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
 use crate::solve::coulomb::{Contacts, Coulomb};
