@@ -3,4 +3,5 @@
 mod assembly;
 mod newton;
 mod quadratic;
+mod sheet;
 mod sparse;

@@ -154,7 +154,7 @@ impl General {
         // 2. the minimum over positions without overlap
         let found = self.minimise(model, state, h, t1, stop, ledger);
         self.touching.release();
-        let (depth, totals) = match found {
+        let (depth, mut totals) = match found {
             Ok(found) => found,
             Err(failed) => {
                 state.x.copy_from_slice(&self.start);
@@ -168,10 +168,18 @@ impl General {
         self.touching.program.remember();
         ledger.penetration = depth;
         (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
+        // members that have a stable step follow it
+        let measured = !self.options().unbounded() && self.control.measures(state);
+        if measured {
+            totals = self.forces.evaluate(model, &state.x, &mut state.material, true);
+        }
         state.material.accept();
         (state.time, state.step) = (t1, state.step + 1);
         ledger.element_kicks += model.elements() as u64;
         ledger.close_step(h);
+        if !self.options().unbounded() {
+            self.control.follow(state, &totals, measured, ledger.peak);
+        }
         watch.add(&mut ledger.phases.solve);
         Ok(())
     }
