@@ -206,7 +206,6 @@ fn velocities(outcomes: &[Outcome]) -> Drawing {
         caption: "mean of each end face".into(),
         along: "time".into(),
         time: &time,
-        time_unit: String::new(),
         panels: vec![
             panel("velocity", both(o.column("tip.vx"), o.column("other.vx")), vec![exact(1.0), exact(-1.0)]),
             panel(
@@ -215,7 +214,7 @@ fn velocities(outcomes: &[Outcome]) -> Drawing {
                 vec![exact(1.0), exact(-1.0)],
             ),
         ],
-        note: String::new(),
+        ..Figure::default()
     }
     .draw()
 }

@@ -143,9 +143,8 @@ pub(super) const TWO_BARS: Published = Published {
             caption: "as figures 8 and 9 of the paper, with both steps and in both variants".into(),
             along: "time".into(),
             time: &time,
-            time_unit: String::new(),
             panels: vec![panel("after the predictor", [0, 1]), panel("after the full step", [2, 3])],
-            note: String::new(),
+            ..Figure::default()
         };
         vec![("velocities".into(), figure.draw())]
     },
