@@ -10,10 +10,7 @@
 //! **Method.** Newton's method on the natural map (Alart & Curnier 1991), from the guess it is given: who is open, sticks or slides is guessed from
 //! `λ − u_n/w` and `r_t − u_t/w`, and the equations of that guess are solved. Near the answer of the last step that takes two or three
 //! factorisations, whatever the number of contacts; sweeps of Gauss–Seidel need hundreds where many contacts hold one body, because each of them
-//! knows its neighbours only.
-//!
-//! Where that does not come nearer, because many multipliers say the same, the two halves take turns: multipliers with friction kept, which is a quadratic program
-//! ([`super::complementarity`]), and friction in the discs of the multipliers kept, which is one too, by the same Newton's method; and sweeps.
+//! knows its neighbours only. Sweeps are what is done where Newton's method does not come nearer.
 //!
 //! **Redundant constraints.** [`SHIFT`] keeps their equations regular; of many answers it is one near the guess.
 //!
@@ -21,7 +18,7 @@
 //!
 //! Read by `method::nonsmooth`.
 
-use super::complementarity::{Complementarity, Islands, Matrix, Report, SHIFT};
+use super::complementarity::{Islands, Matrix, Report, SHIFT};
 use super::envelope::Envelope;
 use rayon::prelude::*;
 
@@ -30,17 +27,13 @@ pub const TANGENTIAL: usize = 5;
 /// Iterations of Newton's method in a row, sweeps in between, and how often both take turns.
 const ITERATIONS: usize = 15;
 const SWEEPS: usize = 40;
-const TURNS: usize = 8;
+const TURNS: usize = 12;
 /// An answer may miss the law by this share of how far constraints are moved: the round-off of factors with redundant constraints.
 const TIGHT: f64 = 1e-12;
 /// What is accepted where no more can be had.
 const LOOSE: f64 = 1e-8;
-/// Turns of multipliers and friction in a row.
-const HALVES: usize = 8;
-/// Share of the diagonal that keeps friction alone regular; what it leaves is solved for in the next iteration.
-const REGULAR: f64 = 1e-9;
 /// Newton's method is given up when it has not come nearer this many times in a row.
-const PATIENCE: usize = 3;
+const PATIENCE: usize = 4;
 
 /// A problem.
 #[derive(Clone, Copy)]
@@ -116,12 +109,6 @@ struct Island {
     number: Vec<u32>,
     factorisations: usize,
     solved: bool,
-    /// Largest friction of each constraint while multipliers are kept.
-    kept: Option<Vec<f64>>,
-    normals: Matrix,
-    normal_b: Vec<f64>,
-    normal_r: Vec<f64>,
-    solver: Complementarity,
 }
 
 impl Island {
@@ -197,16 +184,13 @@ impl Island {
             if self.solved {
                 return;
             }
-            let reached = self.halves();
-            if reached < nearest {
-                nearest = reached;
-                self.best.clone_from(&self.r);
-            }
-            if nearest <= LOOSE {
-                break;
-            }
             for _ in 0..SWEEPS {
                 self.sweep();
+            }
+            let (left, scale) = self.left();
+            if left <= TIGHT * scale {
+                self.solved = true;
+                return;
             }
         }
         let (left, scale) = self.left();
@@ -237,19 +221,13 @@ impl Island {
 
     /// By how much the law is missed, as a motion, and what that is a share of.
     fn left(&mut self) -> (f64, f64) {
-        let ([normal, tangential], scale) = self.missed();
-        (normal.max(tangential), scale)
-    }
-
-    /// The same for multipliers and friction apart.
-    fn missed(&mut self) -> ([f64; 2], f64) {
         self.follow();
-        let ([mut normal, mut tangential], mut scale): ([f64; 2], f64) = ([0.0; 2], 0.0);
+        let (mut left, mut scale): (f64, f64) = (0.0, 0.0);
         for c in 0..self.contacts() {
             let (n, w) = (self.first[c], self.hard[c]);
             let natural = (self.r[n] - self.u[n] / w).max(0.0);
             // normal motions in units of length: rows are those of distances
-            normal = normal.max((self.r[n] - natural).abs() * w);
+            left = left.max((self.r[n] - natural).abs() * w);
             scale = scale.max(self.r[n].abs() * w).max(-self.b[n]);
             let w = self.soft[c];
             let (mut missed, mut way) = (0.0, 0.0);
@@ -266,10 +244,10 @@ impl Island {
                 missed += (self.r[k] - t).powi(2);
                 way += self.r[k].powi(2);
             }
-            tangential = tangential.max(missed.sqrt() * w);
+            left = left.max(missed.sqrt() * w);
             scale = scale.max(way.sqrt() * w);
         }
-        ([normal, tangential], scale.max(f64::MIN_POSITIVE))
+        (left, scale.max(f64::MIN_POSITIVE))
     }
 
     /// Newton's method from where the multipliers are; returns how near it came, as a share.
@@ -306,93 +284,23 @@ impl Island {
         nearest
     }
 
-    /// Multipliers with friction kept, and friction with multipliers kept, in turns; returns how near that came, as a share.
-    fn halves(&mut self) -> f64 {
-        let mut nearest = f64::INFINITY;
-        for _ in 0..HALVES {
-            self.multipliers();
-            self.into_cones();
-            self.friction();
-            let (left, scale) = self.left();
-            let reached = left / scale;
-            if reached <= TIGHT || reached > 0.9 * nearest {
-                return reached.min(nearest);
-            }
-            nearest = reached;
-        }
-        nearest
-    }
-
-    /// The quadratic program of the multipliers.
-    fn multipliers(&mut self) {
-        self.follow();
-        let mut place = vec![u32::MAX; self.b.len()];
-        (0..).zip(&self.first[..self.contacts()]).for_each(|(at, &n)| place[n] = at);
-        let mut normals = std::mem::take(&mut self.normals);
-        normals.clear();
-        self.normal_b.clear();
-        self.normal_r.clear();
-        for c in 0..self.contacts() {
-            let n = self.first[c];
-            let mut b = self.u[n];
-            for (j, v) in self.row(n).filter(|(j, _)| place[*j] != u32::MAX) {
-                normals.columns.push(place[j]);
-                normals.values.push(v);
-                b -= v * self.r[j];
-            }
-            normals.end_row();
-            self.normal_b.push(b);
-            self.normal_r.push(self.r[n]);
-        }
-        let report = self.solver.solve(&normals, &self.normal_b, &mut self.normal_r);
-        self.factorisations += report.pivots;
-        self.normals = normals;
-        for c in 0..self.contacts() {
-            self.r[self.first[c]] = self.normal_r[c];
-        }
-    }
-
-    /// Friction in the discs of the multipliers.
-    fn friction(&mut self) {
-        let limits = (0..self.contacts()).map(|c| self.bound[c] * self.r[self.first[c]].max(0.0)).collect();
-        self.kept = Some(limits);
-        self.status.clear();
-        let mut before = f64::INFINITY;
-        for _ in 0..ITERATIONS {
-            let ([_, left], scale) = self.missed();
-            // directions of slip go on turning when everybody knows what to do
-            if !self.guess() && (left <= TIGHT * scale || left > 0.5 * before) {
-                break;
-            }
-            before = left;
-            self.equations();
-            if self.rhs.is_empty() || !self.correct() {
-                break;
-            }
-        }
-        self.kept = None;
-        self.into_cones();
-    }
-
     /// Guesses what every contact does; `true` if that is not what was guessed before.
     fn guess(&mut self) -> bool {
         let mut changed = self.status.len() != self.contacts();
         self.status.resize(self.contacts(), Status::Open);
         for c in 0..self.contacts() {
             let n = self.first[c];
-            let kept = self.kept.as_ref().map(|k| k[c]);
-            let open = match kept {
-                Some(limit) => limit == 0.0,
-                None => self.r[n] - self.u[n] / self.hard[c] <= 0.0,
-            };
-            let limit = kept.unwrap_or(self.bound[c] * self.r[n].max(0.0));
-            let status = if open {
+            let status = if self.r[n] - self.u[n] / self.hard[c] <= 0.0 {
                 Status::Open
             } else {
                 let range = self.tangential(c);
                 let pull = |k: usize| self.r[k] - self.u[k] / self.soft[c].max(f64::MIN_POSITIVE);
                 let tau = range.map(|k| pull(k).powi(2)).sum::<f64>().sqrt();
-                if tau <= limit && self.bound[c] > 0.0 { Status::Stick } else { Status::Slip }
+                if tau <= self.bound[c] * self.r[n].max(0.0) && self.bound[c] > 0.0 {
+                    Status::Stick
+                } else {
+                    Status::Slip
+                }
             };
             changed |= self.status[c] != status;
             self.status[c] = status;
@@ -406,11 +314,10 @@ impl Island {
         self.number.resize(self.b.len(), u32::MAX);
         let mut count = 0;
         for c in 0..self.contacts() {
-            if self.status[c] == Status::Open {
-                continue;
-            }
-            let from = self.first[c] + usize::from(self.kept.is_some());
-            let unknowns = from..if self.bound[c] > 0.0 { self.first[c + 1] } else { self.first[c] + 1 };
+            let unknowns = match self.status[c] {
+                Status::Open => continue,
+                _ => self.first[c]..if self.bound[c] > 0.0 { self.first[c + 1] } else { self.first[c] + 1 },
+            };
             for k in unknowns {
                 self.number[k] = count;
                 count += 1;
@@ -422,8 +329,7 @@ impl Island {
         // what leaves takes its force along
         let mut gone = std::mem::take(&mut self.u);
         for k in 0..self.b.len() {
-            let stays = self.kept.is_some() && self.first.binary_search(&k).is_ok();
-            if self.number[k] == u32::MAX && self.r[k] != 0.0 && !stays {
+            if self.number[k] == u32::MAX && self.r[k] != 0.0 {
                 let r = std::mem::take(&mut self.r[k]);
                 let range = self.starts[k]..self.starts[k + 1];
                 let column = self.columns[range.clone()].iter().zip(&self.turned[range]);
@@ -436,10 +342,8 @@ impl Island {
             if self.status[c] == Status::Open {
                 continue;
             }
-            if self.kept.is_none() {
-                self.whole_row(n, &mut entries);
-                self.rhs.push(-self.u[n]);
-            }
+            self.whole_row(n, &mut entries);
+            self.rhs.push(-self.u[n]);
             if self.bound[c] == 0.0 {
                 continue;
             }
@@ -459,9 +363,8 @@ impl Island {
     /// `u_k` to zero.
     fn whole_row(&self, k: usize, entries: &mut Vec<(u32, u32, f64)>) {
         let own = self.number[k];
-        let shift = if self.kept.is_some() { REGULAR } else { SHIFT };
         for (j, v) in self.row(k).filter(|(j, _)| self.number[*j] != u32::MAX) {
-            entries.push((own, self.number[j], if j == k { v * (1.0 + shift) } else { v }));
+            entries.push((own, self.number[j], if j == k { v * (1.0 + SHIFT) } else { v }));
         }
     }
 
@@ -481,8 +384,7 @@ impl Island {
         let size = d[..count].iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         d.iter_mut().for_each(|d| *d /= size);
         let lambda = self.r[n].max(0.0);
-        let limit = self.kept.as_ref().map_or(m * lambda, |k| k[c]);
-        let share = (limit / size).min(1.0);
+        let share = (m * lambda / size).min(1.0);
         for (p, k) in range.clone().enumerate() {
             let own = self.number[k];
             let begin = entries.len();
@@ -497,9 +399,7 @@ impl Island {
                 }
             };
             add(k, w);
-            if self.kept.is_none() {
-                add(n, -w * m * d[p]);
-            }
+            add(n, -w * m * d[p]);
             if count > 1 {
                 for (q, l) in range.clone().enumerate() {
                     let across = if p == q { 1.0 } else { 0.0 } - d[p] * d[q];
@@ -509,7 +409,7 @@ impl Island {
                     }
                 }
             }
-            self.rhs.push(-w * (self.r[k] - limit * d[p]));
+            self.rhs.push(-w * (self.r[k] - m * lambda * d[p]));
         }
     }
 

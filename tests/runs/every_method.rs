@@ -14,8 +14,6 @@ use carom::mesh::{CellKind, Mesh, shape};
 use carom::method::asynchronous::{self, Asynchronous};
 use carom::method::bipotential_implicit::{self, BipotentialImplicit};
 use carom::method::dcr::{self, Dcr, Variant};
-use carom::method::nonsmooth::general::General;
-use carom::method::nonsmooth::{self, Nonsmooth};
 use carom::method::semi_explicit::{self, Activation, SemiExplicit};
 use carom::method::velocity_update::{self, VelocityUpdate};
 use carom::method::verlet::Verlet;
@@ -76,12 +74,6 @@ const METHODS: &[(&str, Make, bool)] = &[
         |m, rule| {
             Box::new(VelocityUpdate::newmark(m, rule, velocity_update::newmark::Options::default()).unwrap())
         },
-        true,
-    ),
-    ("nonsmooth", |m, rule| Box::new(Nonsmooth::new(m, rule, nonsmooth::Options::default())), true),
-    (
-        "nonsmooth implicit",
-        |m, rule| Box::new(General::new(m, rule, nonsmooth::Options { beta: 0.25, ..Default::default() })),
         true,
     ),
 ];

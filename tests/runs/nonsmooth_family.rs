@@ -27,7 +27,6 @@ struct Seen {
     cone: f64,
     least_dissipation: f64,
     halved: u32,
-    error: f64,
 }
 
 /// Two squares carried by a member of the family, with the identities of every step:
@@ -74,7 +73,6 @@ fn two_squares(friction: f64, dt: f64, steps: usize, options: Options) -> Seen {
         seen.least_dissipation = seen.least_dissipation.min(report.least_dissipation);
     }
     seen.energy.1 = run.ledger.total();
-    seen.error = run.ledger.error_max;
     seen
 }
 

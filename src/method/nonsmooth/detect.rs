@@ -421,8 +421,7 @@ impl Admissible {
         banned: &[Key],
         query: &Query,
     ) -> Result<(), SearchError> {
-        // nodes that begin on a face are on it but for round-off
-        let query = Query { reach: BESIDE * self.thinnest, edge_edge: false, ..*query };
+        let query = Query { reach: 0.0, edge_edge: false, ..*query };
         self.on_the_way.gather(&self.scene, Positions::swept(&self.start, &self.now), &query)?;
         let motion = StepPath { start: &self.start, end: &self.now };
         let mut met: Vec<(u32, u32, f64, u32)> = Vec::new();
@@ -437,14 +436,9 @@ impl Admissible {
                 continue;
             }
             let violated = self.candidate(c).is_some_and(|c| c.was_open);
-            if !violated {
-                continue;
+            if violated && let Some(time) = node_meets(&self.scene, motion, node, face, 0.0) {
+                met.push((node, facet.body, time, face));
             }
-            let foot = c.simplex.foot(&self.start);
-            let height = c.simplex.value(&self.start) / foot.lever;
-            let began = height.abs() <= WAS_OPEN * c.size && foot.outside(c.key.0) <= 0.0;
-            let time = if began { Some(0.0) } else { node_meets(&self.scene, motion, node, face, 0.0) };
-            met.extend(time.map(|time| (node, facet.body, time, face)));
         }
         met.sort_unstable_by(|p, q| {
             (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)).then(p.3.cmp(&q.3))
