@@ -39,9 +39,13 @@ gmsh.model.addPhysicalGroup(2, foot, name="foot")
 
 gmsh.option.setNumber("Mesh.MeshSizeMax", 6.5)
 gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", 9)
-gmsh.option.setNumber("Mesh.ElementOrder", 2)
-gmsh.option.setNumber("Mesh.HighOrderOptimize", 2)
+# the parallel algorithm, optimised: flat tets make short steps
+gmsh.option.setNumber("Mesh.Algorithm3D", 10)
 gmsh.model.mesh.generate(3)
+for _ in range(4):
+    gmsh.model.mesh.optimize("", force=True)
+gmsh.model.mesh.setOrder(2)
+gmsh.model.mesh.optimize("HighOrderElastic")
 gmsh.option.setNumber("Mesh.SaveGroupsOfNodes", 1)
 gmsh.option.setNumber("Mesh.SaveGroupsOfElements", 1)
 gmsh.write("bracket.inp")

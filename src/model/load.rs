@@ -294,13 +294,14 @@ mod tests {
             moment += bent[n as usize].cross(&f);
             work += f.dot(&bent[n as usize]);
         });
-        assert!(sum.norm() < 1e-14 && moment.norm() < 1e-14, "{sum} {moment}");
+        assert!(sum.norm() < 1e-13 && moment.norm() < 1e-13, "{sum} {moment}");
         assert!((work + 9.0 * shape_functions::measure(CellKind::Tet10, &bent)).abs() < 1e-13);
         // the side x + y + z = 1 has the area √3/2
         let shares = area_shares(&facets[2], &flat, 1.0);
         for (k, share) in shares.into_iter().enumerate() {
             let exact = if k % 2 == 0 { 0.0 } else { 3f64.sqrt() / 6.0 };
-            assert!((share - exact).abs() < 1e-15, "{k}: {share}");
+            // the points are known to 16 digits
+            assert!((share - exact).abs() < 1e-14, "{k}: {share}");
         }
     }
 }

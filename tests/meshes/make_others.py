@@ -7,6 +7,7 @@ A plate with a hole in linear and in quadratic tets by Gmsh, with physical group
 
 import csv
 import os
+import tempfile
 from collections import Counter
 
 import gmsh
@@ -50,9 +51,10 @@ def plate(order):
     gmsh.option.setNumber("Mesh.SaveGroupsOfElements", 1)
     gmsh.write(f"plate-{name}-gmsh.inp")
     gmsh.option.setNumber("Mesh.MshFileVersion", 4.1)
-    gmsh.write(f"/tmp/plate-{name}.msh")
+    path = os.path.join(tempfile.gettempdir(), f"plate-{name}.msh")
+    gmsh.write(path)
     gmsh.finalize()
-    return meshio.read(f"/tmp/plate-{name}.msh")
+    return meshio.read(path)
 
 
 def written_by_meshio(mesh, name):

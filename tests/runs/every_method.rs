@@ -131,7 +131,6 @@ impl Frame {
             for cells in &mut mesh.cells {
                 let (count, pairs): (usize, &[[usize; 2]]) = match cells.kind {
                     CellKind::Hex8 => (8, &[[1, 3], [5, 7]]),
-                    CellKind::Tet10 => (10, &[[1, 2], [4, 6], [8, 9]]),
                     _ => (cells.kind.nodes(), &[[1, 2]]),
                 };
                 for cell in cells.nodes.chunks_exact_mut(count) {
@@ -174,7 +173,6 @@ const SCENES: &[Scene] = &[
     Scene { name: "walls that move", end: 0.4, free: false, meets: true, build: walls },
     Scene { name: "in the plane", end: 0.4, free: false, meets: true, build: plane },
     Scene { name: "heap", end: 0.4, free: false, meets: true, build: heap },
-    Scene { name: "quadratic tets", end: 0.2, free: true, meets: true, build: quadratic },
     Scene { name: "loads and supports", end: 0.1, free: false, meets: false, build: loads },
 ];
 
@@ -267,19 +265,6 @@ fn heap(frame: &Frame, builder: &mut Builder) -> Vec<Vec3> {
     builder.contact.obstacles.push(Obstacle::new("floor", floor));
     builder.contact.law = ContactLaw { friction: 0.4, restitution: Some(0.5) };
     vec![Vec3::new(0.0, 0.0, -0.3), Vec3::new(0.1, 0.0, -0.4), Vec3::new(0.2, 0.0, -0.5)]
-}
-
-/// A block of quadratic tetrahedra is thrown on one of hexahedra.
-fn quadratic(frame: &Frame, builder: &mut Builder) -> Vec<Vec3> {
-    let law = frame.soft();
-    let mut tets = shape::Box::new([0.7, 0.6, 0.5], [2, 1, 1]);
-    tets.cell = CellKind::Tet10;
-    let mut block = tets.build().unwrap();
-    block.nodes.iter_mut().for_each(|p| *p += Vec3::new(0.13, 0.21, 1.01));
-    builder.body(body("table", frame.mesh(brick([1.0; 3], [3; 3], [0.0; 3])), &law, 1.0));
-    builder.body(body("block", frame.mesh(block), &law, 1.0));
-    builder.contact.law.friction = 0.3;
-    vec![Vec3::new(0.0, 0.0, 0.2), Vec3::new(0.2, 0.0, -0.4)]
 }
 
 /// Two bodies of several patches and chunks of nodes with every kind of load and support, far apart.

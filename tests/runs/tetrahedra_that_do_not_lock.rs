@@ -1,4 +1,5 @@
-//! tet4 locks in bending and where the volume hardly changes; tet10 and nodal integration do not.
+//! tet4 locks in bending and where the volume hardly changes; tet10 and nodal integration should not. Bars of tet10 should part like
+//! bars of hexahedra.
 
 use crate::common::{Run, body};
 use carom::element::choice::{Integration, Kind, maker};
@@ -83,6 +84,7 @@ fn tube(kind: (CellKind, Integration), cells: [u32; 3]) -> f64 {
 }
 
 #[test]
+#[ignore = "written, not run yet: run it once with --ignored --nocapture and take this line out"]
 fn a_beam_of_one_cell_across_bends_as_it_should() {
     let [linear, nodal, quadratic] = KINDS.map(|kind| beam(kind, [10, 1, 1]));
     println!("beam: tet4 {linear:.4}, nodal tet4 {nodal:.4}, tet10 {quadratic:.4}");
@@ -93,6 +95,7 @@ fn a_beam_of_one_cell_across_bends_as_it_should() {
 }
 
 #[test]
+#[ignore = "written, not run yet: run it once with --ignored --nocapture and take this line out"]
 fn a_tube_that_keeps_its_volume_opens_as_lame_has_it() {
     let [linear, nodal, quadratic] = KINDS.map(|kind| tube(kind, [3, 6, 1]));
     println!("tube: tet4 {linear:.4}, nodal tet4 {nodal:.4}, tet10 {quadratic:.4}");
@@ -128,8 +131,9 @@ fn two_bars(cell: CellKind, n: u32) -> [f64; 3] {
 }
 
 /// As in one dimension they part at t = 20 with the impulse 2. Meshes do not match, middles of edges strike faces, and corners are five times
-/// lighter than middles; yet bars of quadratic tets part like bars of hexahedra with as many nodes across, and lose no more.
+/// lighter than middles; bars of quadratic tets should part like bars of hexahedra with as many nodes across.
 #[test]
+#[ignore = "written, not run yet: run it once with --ignored --nocapture and take this line out"]
 fn bars_of_quadratic_tets_meet_and_part_like_bars_of_hexahedra() {
     let (tets, hexes) = (two_bars(CellKind::Tet10, 1), two_bars(CellKind::Hex8, 2));
     println!("impact: tet10 {tets:?}, hex8 {hexes:?}");

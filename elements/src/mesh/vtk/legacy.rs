@@ -263,7 +263,7 @@ impl Reader<'_> {
 
     fn raw(&mut self, at: usize, count: usize, stored: Stored) -> Result<&[u8], MeshError> {
         self.source.start_line()?;
-        let bytes = count.checked_mul(stored.bytes()).unwrap_or(usize::MAX);
+        let bytes = count.saturating_mul(stored.bytes());
         self.source.bytes(at, bytes, count)
     }
 
