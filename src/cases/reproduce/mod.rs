@@ -10,7 +10,7 @@
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `updates` | method `velocity-update` and implicit Newmark |
-//! | `all` | many cases at once |
+//! | `all`, `figures` | many cases at once; figures that hold their runs against each other |
 //! | `watch` | what a case looks at beside the history |
 //! | `report`, `gaps` | the page with plots and pictures of all that was run; what no run can show |
 
@@ -20,6 +20,7 @@ mod bars;
 mod blocks;
 mod cubes;
 mod cylinders;
+mod figures;
 mod free_bar;
 mod gaps;
 mod impacts;
