@@ -155,3 +155,70 @@ fn what_is_wrong_with_a_deck_comes_out_with_its_place() {
     let gone = Simulation::from_file("no/such/deck.toml").err();
     assert!(matches!(gone, Some(SimulationError::Unreadable { .. })));
 }
+
+/// Peaks are the extremes of the history's own columns; and a bar on a wall is exact: until the wave comes back it presses with ρ c v A
+/// and bears the stress ρ c v, with c² = E/ρ; first at the wall. A mesh of 40 elements overshoots its front by some per cent (Gibbs).
+#[test]
+fn peaks_are_those_of_the_rows_and_of_the_wave() {
+    let deck = r#"
+        method = "dcr"
+        end = 300e-6
+        [body.bar]
+        mesh = { shape = "bar", length = 1.0, cells = 40, area = 1e-4, at = [1e-6, 0, 0] }
+        material = { law = "linear", young = 210e9, poisson = 0.0, density = 7800 }
+        velocity = [-1, 0, 0]
+        [body.wall]
+        plane = { point = [0, 0, 0], normal = [1, 0, 0] }
+        [probe.push]
+        between = ["bar", "wall"]
+        [probe.tip]
+        body = "bar"
+        nodes = "xmax"
+        [output]
+        history = 60
+    "#;
+    let mut simulation = Simulation::setup().threads(1).text(deck).unwrap();
+    simulation.run().unwrap();
+    let peaks = simulation.peaks().unwrap();
+    let (time, history) = (simulation.history().column("time").unwrap(), simulation.history());
+    for (name, peak) in &peaks.probes {
+        let column = history.column(name).unwrap();
+        let at = |t: f64| column[time.iter().position(|x| *x == t).unwrap()];
+        assert_eq!((at(peak.time_min), at(peak.time_max)), (peak.min, peak.max), "{name}");
+        assert!(column.iter().all(|x| (peak.min..=peak.max).contains(x)), "{name}");
+    }
+    assert_eq!(peaks.probes.len(), 12);
+    let wave = (210e9_f64 * 7800.0).sqrt();
+    let [force] = &peaks.force[..] else { panic!("{:?}", peaks.force) };
+    assert_eq!(force.bodies, ["bar", "wall"]);
+    assert!(force.value >= 0.98e-4 * wave && force.value < 2.0e-4 * wave, "{force:?}");
+    let mises = peaks.mises.unwrap();
+    assert!(mises.value > wave && mises.value < 1.5 * wave, "{} {wave}", mises.value);
+    assert!(
+        mises.body == "bar" && (mises.at[0] - (mises.element as f64 + 0.5) / 40.0).abs() < 1e-3,
+        "{mises:?}"
+    );
+    // and the summary says the same
+    assert_eq!(simulation.summary().unwrap().peaks.mises.unwrap(), mises);
+}
+
+/// The envelope never falls, holds what a frame shows, and in the end reaches the peak of the summary.
+#[test]
+fn frames_hold_the_largest_stress_so_far() {
+    let scratch = Scratch::new("envelope");
+    let deck = text("dcr").replace("frames = 2", "frames = 4\nmises_peak = true");
+    let mut simulation = Simulation::setup().threads(2).folder(&scratch.0, Before::Keep).text(&deck).unwrap();
+    simulation.run().unwrap();
+    let mut last = vec![0.0; 8];
+    for frame in 0..=4 {
+        let read = carom::output::vtu::read_vtu(&scratch.0.join(format!("frames/{frame:06}.vtu"))).unwrap();
+        let (peak, now) = (read.cell_field("mises_peak").unwrap(), read.cell_field("mises_max").unwrap());
+        for k in 0..8 {
+            assert!(peak.values[k] >= now.values[k] && peak.values[k] >= last[k], "{frame} {k}");
+        }
+        last = peak.values[..8].to_vec();
+    }
+    let most = last.iter().copied().fold(0.0, f64::max);
+    let told = simulation.peaks().unwrap().mises.unwrap();
+    assert!(most >= told.value * (1.0 - 1e-6) && told.time > 0.0 && told.body == "cube", "{most} {told:?}");
+}

@@ -225,9 +225,11 @@ impl Survey {
             (_, Some(body), _) => {
                 aim.nodes_of(frame, body).iter().map(|&n| frame.points[n as usize]).collect()
             }
-            (Some(Focus::Maximum), _, Shown::Nodes(v)) => {
-                skin.largest(v).map(|n| frame.points[n as usize]).into_iter().collect()
-            }
+            (Some(Focus::Maximum), _, Shown::Nodes(v)) => skin
+                .largest(v, &frame.points, options.cut.as_ref())
+                .map(|n| frame.points[n as usize])
+                .into_iter()
+                .collect(),
             _ => Vec::new(),
         };
         middle.iter().for_each(|p| survey.focus.add(&aim.camera, p));

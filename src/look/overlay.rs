@@ -32,16 +32,17 @@ pub struct Furniture {
     pub legend: bool,
     /// Axes and scale bar.
     pub scale: bool,
+    pub title: bool,
 }
 
 impl Furniture {
     pub fn whole() -> Furniture {
-        Furniture { legend: true, scale: true }
+        Furniture { legend: true, scale: true, title: true }
     }
 
-    /// A picture of a sheet: the time, and in the first the scale.
+    /// A picture of a sheet: the time, and in the first title and scale.
     pub fn tile(first: bool) -> Furniture {
-        Furniture { legend: false, scale: first }
+        Furniture { legend: false, scale: first, title: first }
     }
 }
 
@@ -116,7 +117,7 @@ impl Overlay<'_> {
             let room = legend_room(&self.legend, self.text) - self.text;
             d.rect([w - room, 0.0], [room, h], Paint::Paper);
         }
-        self.stamp(&mut d);
+        self.stamp(&mut d, furniture.title);
         if furniture.scale {
             self.scale(&mut d);
         }
@@ -126,7 +127,7 @@ impl Overlay<'_> {
         d.paint(image, theme, [0.0, 0.0], 1.0);
     }
 
-    fn stamp(&self, d: &mut Drawing) {
+    fn stamp(&self, d: &mut Drawing, titled: bool) {
         let power = axis::thousands(self.longest_time);
         let scaled = self.time / 10_f64.powi(power);
         let largest = self.longest_time / 10_f64.powi(power);
@@ -136,7 +137,8 @@ impl Overlay<'_> {
         let unit = if power == 0 { String::new() } else { format!(" {}", axis::times_ten(power)) };
         let mut at = [1.2 * self.text, 1.2 * self.text + CAP_HEIGHT * self.text / 2.0];
         if !self.title.is_empty() {
-            d.bold(at, self.title, 1.15 * self.text, Anchor::Start, Paint::Ink);
+            let title = if titled { self.title } else { "" };
+            d.bold(at, title, 1.15 * self.text, Anchor::Start, Paint::Ink);
             at[1] += 1.5 * self.text;
         }
         d.bold(at, format!("t = {value}{unit}"), self.text, Anchor::Start, Paint::Ink);

@@ -324,7 +324,7 @@ impl<'a> Show<'a> {
         let mut image = self.surfaces(stage, frame, &skin, &values);
         let mark = match (&values, self.options.mark) {
             (Shown::Nodes(v), true) => skin
-                .largest(v)
+                .largest(v, &frame.points, self.options.cut.as_ref())
                 .map(|n| Mark { at: stage.camera.project(&frame.points[n as usize]), value: v[n as usize] }),
             _ => None,
         };

@@ -134,10 +134,11 @@ impl Skin {
         (0..).zip(values).filter(|(cell, _)| !self.is_rigid(*cell)).map(|(_, &v)| v)
     }
 
-    /// The node of a body with the value that is largest in size.
-    pub fn largest(&self, values: &[f64]) -> Option<u32> {
+    /// The node of a body with the value that is largest in size, on the kept side of a cut.
+    pub fn largest(&self, values: &[f64], points: &[Vec3], cut: Option<&Cut>) -> Option<u32> {
         let size = |n: &u32| values[*n as usize].abs();
-        let finite = self.body_nodes.iter().copied().filter(|n| size(n).is_finite());
+        let kept = |n: &u32| cut.is_none_or(|c| c.normal.dot(&points[*n as usize]) <= c.offset);
+        let finite = self.body_nodes.iter().copied().filter(|n| size(n).is_finite() && kept(n));
         finite.max_by(|a, b| size(a).total_cmp(&size(b)))
     }
 

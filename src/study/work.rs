@@ -304,9 +304,14 @@ fn begun(folder: &Path) -> bool {
     false
 }
 
-/// A run that cannot be taken up, though it is ours: it begins anew.
+/// A run that is ours and cannot be taken up, for example because it was killed before its first checkpoint: it begins anew.
 fn lost(error: &SimulationError) -> bool {
-    matches!(error, SimulationError::NothingToResume { .. } | SimulationError::Run(RunError::Record(_)))
+    use SimulationError::{Deck, EndsEarlier, OtherDeck, Run, Threads, Unreadable};
+    let ours = !matches!(
+        error,
+        Deck(_) | OtherDeck { .. } | EndsEarlier { .. } | Threads { .. } | Unreadable { .. }
+    );
+    ours && !on_disk(error) && !matches!(error, Run(RunError::Step(_)))
 }
 
 fn on_disk(error: &SimulationError) -> bool {

@@ -197,19 +197,18 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(|h| plain(h).replace(' ', "-")).collect()
 }
 
+/// Links of a page, those to elsewhere aside.
+fn links(text: &str) -> Vec<&str> {
+    let all = text.split("](").skip(1).map(|l| l.split(')').next().unwrap());
+    all.filter(|l| !l.starts_with("http")).collect()
+}
+
 #[test]
-fn every_link_leads_somewhere_and_every_page_is_in_the_book() {
+fn every_link_leads_somewhere_and_every_page_is_reached_from_the_summary() {
     let root = root();
-    let summary = fs::read_to_string(root.join("guide/SUMMARY.md")).unwrap();
-    for (path, text) in pages() {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.starts_with(root.join("guide")) && name != "SUMMARY.md" {
-            assert!(summary.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
-        }
-        for link in text.split("](").skip(1).map(|l| l.split(')').next().unwrap()) {
-            if link.starts_with("http") {
-                continue;
-            }
+    let pages = pages();
+    for (path, text) in &pages {
+        for link in links(text) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
             assert!(target.exists(), "{}: ({link}) leads nowhere", path.display());
@@ -218,5 +217,19 @@ fn every_link_leads_somewhere_and_every_page_is_in_the_book() {
                 assert!(anchors(&there).contains(&anchor.to_owned()), "{}: ({link})", path.display());
             }
         }
+    }
+    let mut reached = vec![root.join("guide/SUMMARY.md")];
+    let mut next = 0;
+    while next < reached.len() {
+        let (folder, text) =
+            (reached[next].parent().unwrap().to_owned(), fs::read_to_string(&reached[next]).unwrap());
+        let found = links(&text).into_iter().map(|l| folder.join(l.split('#').next().unwrap()));
+        let new: Vec<PathBuf> =
+            found.filter(|p| p.extension().is_some_and(|e| e == "md") && !reached.contains(p)).collect();
+        reached.extend(new);
+        next += 1;
+    }
+    for (path, _) in pages.iter().filter(|(p, _)| p.starts_with(root.join("guide"))) {
+        assert!(reached.contains(path), "nothing leads to {}", path.display());
     }
 }

@@ -11,7 +11,7 @@
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `corners` | method `nonsmooth` |
 //! | `updates` | method `velocity-update` and implicit Newmark |
-//! | `all` | many cases at once |
+//! | `all`, `figures` | many cases at once; figures that hold their runs against each other |
 //! | `watch` | what a case looks at beside the history |
 //! | `report`, `gaps` | the page with plots and pictures of all that was run; what no run can show |
 
@@ -22,6 +22,7 @@ mod blocks;
 mod corners;
 mod cubes;
 mod cylinders;
+mod figures;
 mod free_bar;
 mod gaps;
 mod impacts;

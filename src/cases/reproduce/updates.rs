@@ -2,6 +2,7 @@
 //! prototype of the same scheme where the paper gives none; the paper says "about 5 %" for the rings and 1.2 % for its own golf ball.
 
 use super::Origin::*;
+use super::figures::{Shown, beside, energy};
 use super::{Check, Outcome, Part, Published, deck_of as deck, largest};
 
 /// A deck with other values: pairs of a line's beginning and what stands instead of the line.
@@ -63,7 +64,13 @@ pub(super) const RING_IMPACT: Published = Published {
         ]);
         checks
     },
-    figures: |_| Vec::new(),
+    figures: |o| {
+        let runs: Vec<(&Outcome, &str)> = o.iter().map(|o| (o, o.name.as_str())).collect();
+        let spin = |o: &Outcome| o.column("lz");
+        let panels: [Shown; 2] = [("kinetic and strain energy", &energy), ("angular momentum", &spin)];
+        let drawn = beside("Two rings", "figures 2 and 3 of the paper", &runs, &panels);
+        vec![("energy-and-momentum".into(), drawn)]
+    },
 };
 
 pub(super) const FRICTION_BLOCKS: Published = Published {
@@ -119,7 +126,19 @@ pub(super) const FRICTION_BLOCKS: Published = Published {
         }
         checks
     },
-    figures: |_| Vec::new(),
+    figures: |o| {
+        let drawn = |name: &str, caption: &str, [a, b]: [usize; 2]| {
+            let runs = [(&o[a], "velocity-update"), (&o[b], "newmark")];
+            (
+                name.to_owned(),
+                beside("Friction blocks", caption, &runs, &[("kinetic and strain energy", &energy)]),
+            )
+        };
+        vec![
+            drawn("stick", "figure 8 of the paper: rough, they stick", [0, 3]),
+            drawn("slip", "figure 9 of the paper: smooth, they slip", [1, 4]),
+        ]
+    },
 };
 
 pub(super) const GOLF_BALL: Published = Published {
@@ -150,7 +169,13 @@ pub(super) const GOLF_BALL: Published = Published {
         }
         checks
     },
-    figures: |_| Vec::new(),
+    figures: |o| {
+        let runs: Vec<(&Outcome, &str)> = o.iter().map(|o| (o, o.name.as_str())).collect();
+        let spin = |o: &Outcome| o.column("ball.wx");
+        let panels: [Shown; 2] = [("kinetic and strain energy", &energy), ("spin of the ball", &spin)];
+        let drawn = beside("Golf ball", "figures 12 and 13 of the paper", &runs, &panels);
+        vec![("energy-and-spin".into(), drawn)]
+    },
 };
 
 fn loss(o: &Outcome) -> f64 {
