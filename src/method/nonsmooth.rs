@@ -290,7 +290,7 @@ impl Nonsmooth {
             ledger.restitution -= quarter * free.dot(&(self.newmark.acceleration(k) - a0));
             self.impulses.received[k] += kick.impulse;
         }
-        self.impulses.carried.clear();
+        self.impulses.forget();
         let (program, at) = (&self.program, &self.at);
         let mut contacts = 0;
         for (i, c) in program.work.iter().enumerate().filter(|(i, _)| program.lambda[*i] > 0.0) {

@@ -204,7 +204,7 @@ impl Method for SemiExplicit {
         let mut watch = Watch::start();
         let (dt, time) = (self.control.dt, [state.time, self.control.end_of_step(state)]);
         // 4. velocities at the end of the step that obey the law at every contact
-        self.touches.world.impulses.carried.clear();
+        self.touches.world.impulses.forget();
         self.touches.list(model, &self.options, &state.v, &self.next, dt);
         self.touches.solve(&self.options, dt, &mut self.next);
         ledger.unsolved += u64::from(self.touches.is_unsolved(&self.options));
