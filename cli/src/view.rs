@@ -42,20 +42,16 @@ pub fn command(arguments: &Arguments) -> Outcome {
 
 /// Shows a page in the browser of the desktop; where there is none, nothing happens.
 fn browse(url: &str) {
-    let programs: &[&[&str]] = if cfg!(target_os = "macos") {
-        &[&["open"]]
+    let words: &[&str] = if cfg!(target_os = "macos") {
+        &["open"]
     } else if cfg!(windows) {
-        &[&["cmd", "/c", "start", ""]]
+        &["cmd", "/c", "start", ""]
     } else {
-        &[&["xdg-open"]]
+        &["xdg-open"]
     };
-    for program in programs {
-        let mut command = Command::new(program[0]);
-        command.args(&program[1..]).arg(url);
-        if command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok() {
-            return;
-        }
-    }
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    std::thread::spawn(move || command.status());
 }
 
 /// A run, and its skin with the run it belongs to.

@@ -117,6 +117,11 @@ impl Inner {
         self.simulation.ledger().is_some() && self.simulation.time() >= self.simulation.end()
     }
 
+    fn node_count(&self) -> usize {
+        let names = self.simulation.body_names();
+        names.iter().filter_map(|name| self.simulation.body(name)).map(|nodes| nodes.end).max().unwrap_or(0)
+    }
+
     fn nodes<'py>(&mut self, py: Python<'py>) -> PyResult<Option<(Array<'py>, Array<'py>)>> {
         match self.simulation.nodes() {
             Some(nodes) => Ok(Some((vectors(py, nodes.x)?, vectors(py, nodes.v)?))),
@@ -338,7 +343,7 @@ impl Simulation {
         velocities: PyReadonlyArray2<f64>,
     ) -> PyResult<()> {
         let velocities = to_vectors(&velocities)?;
-        let count = self.lock()?.simulation.case().map_or(0, |case| case.model.reference.len());
+        let count = self.lock()?.node_count();
         let mut ids = Vec::with_capacity(velocities.len());
         for &node in nodes.as_array() {
             match u32::try_from(node).ok().filter(|n| (*n as usize) < count) {

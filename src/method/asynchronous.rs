@@ -300,6 +300,14 @@ impl Asynchronous {
         Ok(())
     }
 
+    /// Keeps the contacts of the last window's length, wherever calls begin and end.
+    fn forget_contacts(&mut self, tick: u64) {
+        let since = self.clock.time(tick.saturating_sub(self.window.0));
+        let carried = &mut self.collisions.books.impulses.carried;
+        carried.reserve(3 * carried.len());
+        carried.retain(|c| c.time > since);
+    }
+
     /// The end of a window.
     fn close_window(
         &mut self,
@@ -309,6 +317,7 @@ impl Asynchronous {
         ledger: &mut Ledger,
     ) -> Result<u64, StepError> {
         state.step += 1;
+        self.forget_contacts(tick);
         self.window.1 = tick + self.window.0;
         let window = &mut self.collisions.window;
         ledger.contacts = std::mem::take(&mut window.contacts);
@@ -337,9 +346,7 @@ impl Asynchronous {
     ) -> Result<(), StepError> {
         self.now = tick;
         state.time = self.clock.time(tick);
-        // those of one window, wherever calls begin and end
-        let since = self.clock.time(tick.saturating_sub(self.window.0));
-        self.collisions.books.impulses.carried.retain(|c| c.time > since);
+        self.forget_contacts(tick);
         self.measure(tick, model, state, false, ledger)
     }
 

@@ -186,7 +186,7 @@ impl BipotentialImplicit {
     ) -> Result<Reached, StepError> {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         self.before = None;
-        self.contact_set.world.impulses.carried.clear();
+        self.contact_set.world.impulses.forget();
         let factored = self.work.factored.clone();
         let iterations = self.newton.iterations;
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {

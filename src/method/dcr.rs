@@ -221,7 +221,7 @@ impl Dcr {
         watch: &mut Watch,
     ) -> Result<bool, StepError> {
         let c = &mut self.collisions;
-        c.world.impulses.carried.clear();
+        c.world.impulses.forget();
         c.move_to(model, &state.x, t1);
         c.find(&self.options, ledger.penetration)?;
         watch.add(&mut ledger.phases.search);

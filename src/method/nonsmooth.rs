@@ -22,7 +22,8 @@
 
 pub(crate) mod compliance;
 pub(crate) mod detect;
-pub(crate) mod general;
+#[doc(hidden)]
+pub mod general;
 #[doc(hidden)]
 pub mod program;
 mod row;

@@ -204,7 +204,7 @@ impl Method for SemiExplicit {
         let mut watch = Watch::start();
         let (dt, time) = (self.control.dt, [state.time, self.control.end_of_step(state)]);
         // 4. velocities at the end of the step that obey the law at every contact
-        self.contact_set.world.impulses.carried.clear();
+        self.contact_set.world.impulses.forget();
         self.contact_set.build_contacts(model, &self.options, &state.v, &self.next, dt);
         self.contact_set.solve(&self.options, dt, &mut self.next);
         ledger.unsolved += u64::from(self.contact_set.is_unsolved(&self.options));

@@ -216,7 +216,7 @@ impl VelocityUpdate {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         let iterations = self.newton.iterations;
         self.before = None;
-        self.impulses.carried.clear();
+        self.impulses.forget();
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
             if done.is_err() {

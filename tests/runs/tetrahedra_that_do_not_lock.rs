@@ -6,6 +6,7 @@ use carom::element::choice::{Integration, Kind, maker};
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{CellKind, Mesh, shape};
+use carom::method::Method;
 use carom::method::dcr::{self, Dcr};
 use carom::method::statics::{Options, Statics};
 use carom::method::verlet::StepRule;

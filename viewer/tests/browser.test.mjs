@@ -360,7 +360,7 @@ end = 4e-4
 mesh = { shape = "box", size = [1, 1, 0.02], cells = [112, 112, 1] }
 material = { law = "st-venant-kirchhoff", young = 2e11, poisson = 0.3, density = 7800 }
 velocity = [0, 0, 10]
-fix = [{ set = "xmin" }]
+fix = ["xmin"]
 [output]
 history = 500
 frames = 500

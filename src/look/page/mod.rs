@@ -147,9 +147,7 @@ impl Outline {
     /// says the numbers.
     pub fn bytes(&self) -> Vec<u8> {
         let mut head = self.head.to_string().into_bytes();
-        while head.len() % 4 != 0 {
-            head.push(b' ');
-        }
+        head.resize(head.len().next_multiple_of(4), b' ');
         let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
         bytes.append(&mut head);
         bytes.extend_from_slice(&self.body);

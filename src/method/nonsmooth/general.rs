@@ -134,6 +134,11 @@ impl General {
         self.touching.report
     }
 
+    /// Contact force on each node in the last step [N].
+    pub fn contact_forces(&self) -> Vec<Vec3> {
+        self.touching.forces(self.control.dt)
+    }
+
     fn options(&self) -> Options {
         self.touching.options
     }

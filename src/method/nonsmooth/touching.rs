@@ -148,7 +148,7 @@ impl Touching {
             ledger.restitution -= stored - ledger.contact;
             ledger.contact = stored;
         }
-        self.impulses.carried.clear();
+        self.impulses.forget();
         let mut contacts = 0;
         for i in 0..self.program.work.len() {
             if self.program.lambda[i] > 0.0 {
