@@ -90,7 +90,9 @@ impl Checker<'_> {
             self.problems.add(&self.place(&["step", "size"]), message, help);
         }
         for (name, body) in body {
-            if let Some(AnyBody::Deformable(Body { contact: Part::Sets(_), .. })) = body {
+            if let Some(AnyBody::Deformable(body)) = body
+                && matches!(body.contact, Part::Sets(_))
+            {
                 let message =
                     format!("with method \"asynchronous\" all of body `{name}` can touch, or nothing of it");
                 let help = "`contact` must be true or false; `only` of [contact] chooses pairs of bodies";

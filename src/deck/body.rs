@@ -190,7 +190,7 @@ kind!(
 /// A body: with a material it deforms, without one it is a rigid obstacle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyBody {
-    Deformable(Body),
+    Deformable(Box<Body>),
     Rigid(Obstacle),
 }
 
@@ -214,7 +214,7 @@ impl Kind for AnyBody {
         let rigid = r.is_table("plane") || r.has("polyline") || (r.has("mesh") && !material);
         match rigid {
             true => obstacle::read(item).map(AnyBody::Rigid),
-            false => read_section(item).map(AnyBody::Deformable),
+            false => read_section(item).map(|body| AnyBody::Deformable(Box::new(body))),
         }
     }
     fn write(value: &AnyBody) -> Option<Written> {

@@ -63,7 +63,7 @@ pub fn case(
             }
             _ => return None,
         };
-        deformable.push((name, body));
+        deformable.push((name, &**body));
         held.push(held_here);
         let dimension = mesh.dimension();
         let itself = spec.contact.as_ref().is_some_and(|c| c.with_itself.iter().any(|b| b == name));

@@ -116,6 +116,9 @@ mod journal {
     pub(super) fn removed(_: &Path) {}
 }
 
+pub(crate) use journal::written;
+use journal::{removed, renamed, synced, synced_folder};
+
 /// What was done to files, in order: for tests that cut it anywhere.
 #[cfg(test)]
 pub(crate) mod journal {
@@ -169,6 +172,3 @@ pub(crate) mod journal {
         note(path, || Did::Removed(path.to_owned()));
     }
 }
-
-pub(crate) use journal::written;
-use journal::{removed, renamed, synced, synced_folder};

@@ -133,7 +133,8 @@ impl Islands {
         }
     }
 
-    pub fn len(&self) -> usize {
+    /// How many there are.
+    pub fn count(&self) -> usize {
         self.count
     }
 
@@ -159,7 +160,7 @@ impl Complementarity {
     /// Solves from the guess that those with `multipliers > 0` are active.
     pub fn solve(&mut self, a: &Matrix, b: &[f64], multipliers: &mut [f64]) -> Report {
         self.found.find(a);
-        let count = self.found.len();
+        let count = self.found.count();
         self.islands.resize_with(count.max(self.islands.len()), Island::default);
         let (found, guess) = (&self.found, &*multipliers);
         let solve = |(k, island): (usize, &mut Island)| island.solve(a, b, guess, found.members(k), found);

@@ -57,7 +57,7 @@ impl Coulomb {
     /// Solves from a guess.
     pub fn solve(&mut self, of: &Contacts, r: &mut [f64]) -> Report {
         self.islands.find(of.matrix);
-        let count = self.islands.len();
+        let count = self.islands.count();
         self.work.resize_with(count.max(self.work.len()), Island::default);
         let (islands, guess) = (&self.islands, &*r);
         self.work[..count].par_iter_mut().enumerate().for_each(|(i, island)| {
@@ -173,7 +173,7 @@ impl Island {
             self.solved = true;
             return;
         }
-        self.into_cones();
+        self.keep_in_cones();
         let mut nearest = f64::INFINITY;
         for _ in 0..TURNS {
             let reached = self.newton();
@@ -201,7 +201,7 @@ impl Island {
     }
 
     /// Brings the guess to where the law could hold.
-    fn into_cones(&mut self) {
+    fn keep_in_cones(&mut self) {
         for c in 0..self.contacts() {
             let n = self.first[c];
             self.r[n] = self.r[n].max(0.0);
@@ -280,7 +280,7 @@ impl Island {
             }
         }
         self.r.clone_from(&self.best);
-        self.into_cones();
+        self.keep_in_cones();
         nearest
     }
 

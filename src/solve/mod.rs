@@ -13,9 +13,11 @@
 //! | `newton`   | Newton's method with a line search, steps in halves                         |
 
 pub mod assembly;
-pub(crate) mod complementarity;
+#[doc(hidden)]
+pub mod complementarity;
 pub mod contacts;
-pub(crate) mod coulomb;
+#[doc(hidden)]
+pub mod coulomb;
 pub(crate) mod dense;
 pub(crate) mod envelope;
 mod krylov;

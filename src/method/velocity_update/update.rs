@@ -33,6 +33,8 @@ use crate::solve::assembly::Unknowns;
 use crate::solve::sparse::{FactorError, Matrix, Shape};
 
 type Shapes = [Vec3; NODES];
+/// Points that share a node: node, point, place of the node in its contact.
+type Shared<'a> = &'a [(u32, u32, u8)];
 
 /// Impulses of all points.
 #[derive(Clone, Debug, Default)]
@@ -256,9 +258,9 @@ fn lumped(contacts: &[Contact], stage: &Stage, inertia: &Inertia) -> Vec<(Vec<u3
     for island in &islands {
         island.iter().enumerate().for_each(|(at, &i)| local[i as usize] = at);
     }
-    let mut nodes: Vec<Vec<&[(u32, u32, u8)]>> = vec![Vec::new(); islands.len()];
+    let mut nodes: Vec<Vec<Shared>> = vec![Vec::new(); islands.len()];
     sharing.iter().for_each(|node| nodes[of[node[0].1 as usize] as usize].push(node));
-    let with = |(island, nodes): (Vec<u32>, Vec<&[(u32, u32, u8)]>)| {
+    let with = |(island, nodes): (Vec<u32>, Vec<Shared>)| {
         let mut entries: Vec<(usize, usize, f64)> = (0..island.len()).map(|i| (i, i, 0.0)).collect();
         for node in nodes {
             let inverse = inertia.of(node[0].0 as usize);
