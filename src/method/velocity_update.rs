@@ -3,8 +3,8 @@
 //! ```text
 //! 1  g of every point of contact at the start
 //! 2  (2/Δt) M (Δd/Δt − v) + f̄ − f_c = E        by Newton's method; rounds of augmentation if asked for
-//! 3  impulses k_l r_l of the points in contact, so that the step loses what friction takes and nothing else
-//! 4  v⁺ = 2Δd/Δt − v + M⁻¹ Σ k_l r_l
+//! 3  impulses j_l of the points in contact, so that the step loses what friction takes and nothing else
+//! 4  v⁺ = 2Δd/Δt − v + M⁻¹ Σ j_l
 //! ```
 //!
 //! The bulk is integrated by the midpoint rule with forces between two configurations, which conserve energy and momenta; contact acts at points
@@ -12,8 +12,8 @@
 //! penalties (`traction.rs`) take energy, and the update (`update.rs`) gives it back. Supports, prescribed motion, loads and damping act
 //! in the middle of the step.
 //!
-//! **Books.** `contact` is zero: only kinetic and strain energy are conserved. `friction` is `Δt Σ w j t_a v^a` of the points that slip;
-//! `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
+//! **Books.** `contact` is zero: only kinetic and strain energy are conserved. `friction` is what slip took, in the middle of the step and in the
+//! update; `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
 //! at both ends times the way, and what the scheme creates or loses is the error.
 //!
 //! A step that does not converge from where velocities lead is tried from where it begins and from half way, then in two halves.
