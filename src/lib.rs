@@ -43,14 +43,24 @@ pub use run::{Look, Observer, ObserverError};
 pub use simulation::{Before, Contacts, Nodes, Setup, Simulation, SimulationError, Table};
 
 pub use carom_elements::{element, material, math, mesh};
+// words of a case that is built in code
+pub use contact::friction::Stick;
+pub use contact::scene::BodyKind;
+pub use contact::search::Pass;
 
+// In the order of dependency. What is hidden is open to the program, tests and benchmarks of this repository, without promise.
+#[doc(hidden)]
 pub mod contact;
 pub mod model;
+#[doc(hidden)]
 pub mod solve;
 pub mod method;
 pub mod run;
+#[doc(hidden)]
 pub mod output;
 pub mod deck;
 pub mod simulation;
+#[doc(hidden)]
 pub mod look;
+#[doc(hidden)]
 pub mod cases;

@@ -1,33 +1,13 @@
 //! A contact search in a steady state asks for no memory: counted by an allocator of its own, with one
 //! thread and with two.
 
+mod counting;
+
 use carom::contact::bench_scenes::{pile, pile_motion};
 use carom::contact::search::{PairSearch, Query};
 use carom::contact::three_stage::ThreeStage;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(at, layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use counting::ALLOCATIONS;
+use std::sync::atomic::Ordering;
 
 /// Allocations in one round of a motion after three rounds to warm up. The motion repeats exactly.
 fn allocations(threads: usize) -> u64 {

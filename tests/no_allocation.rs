@@ -2,6 +2,7 @@
 
 #[path = "runs/common.rs"]
 mod common;
+mod counting;
 
 use carom::material;
 use carom::math::Vec3;
@@ -15,30 +16,8 @@ use carom::method::verlet::StepRule;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
 use carom::model::{BodySpec, Builder, Model, Table};
 use common::{Run, body};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(at, layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use counting::ALLOCATIONS;
+use std::sync::atomic::Ordering;
 
 /// Allocations in a hundred steps after twenty to warm up, by all threads together.
 fn allocations(threads: usize) -> u64 {

@@ -148,7 +148,7 @@ fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<
     let (value, unit) = match m.unit {
         "elements/s" => (m.value / 1e6, "million elements/s"),
         "kicks/s" => (m.value / 1e6, "million kicks/s"),
-        "looks/s" => (m.value / 1e6, "million looks/s"),
+        "checks/s" => (m.value / 1e6, "million checks/s"),
         "queries/s" => (m.value / 1e6, "million queries/s"),
         "flop/s" => (m.value / 1e9, "Gflop/s"),
         "bytes/s" => (m.value / 1e9, "GB/s"),

@@ -47,18 +47,6 @@ impl Random {
     }
 }
 
-fn laws() -> Vec<Law> {
-    let (young, poisson, density) = (2.1, 0.3, 2.5);
-    vec![
-        Law::Linear { young, poisson, density },
-        Law::StVenantKirchhoff { young, poisson, density },
-        Law::NeoHookean { young, poisson, density },
-        Law::MooneyRivlin { c1: 0.7, c2: 0.2, bulk: 4.0, density },
-        Law::Ogden { mu: vec![0.63, 0.0012, -0.01], alpha: vec![1.3, 5.0, -2.0], bulk: 5.0, density },
-        Law::BlatzKo { shear: 1.7, density },
-    ]
-}
-
 fn mesh(cell: CellKind, n: u32) -> carom_elements::mesh::Mesh {
     let size = f64::from(n);
     match cell {
@@ -91,7 +79,7 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut random = Random(1);
     for (kind, n) in kinds {
-        for law in laws() {
+        for law in Law::samples(2.5) {
             let mesh = mesh(kind.cell, n);
             let dimension = kind.cell.dimension();
             let reference = random.shaken(&mesh.nodes, dimension, 0.12);

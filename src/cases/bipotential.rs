@@ -282,10 +282,10 @@ impl<M: Method> Thrown<M> {
 pub fn pile(side: u32, layers: u32, friction: f64, damping: f64) -> Result<Model, CaseError> {
     let mut builder = Builder::default();
     for layer in 0..layers {
-        let shift = if layer % 2 == 0 { 0.0 } else { 0.26 };
+        let offset = if layer % 2 == 0 { 0.0 } else { 0.26 };
         for k in 0..side * side {
             let mut mesh = shape::Box::new([0.5; 3], [3; 3]).build()?;
-            let [x, y] = [k % side, k / side].map(|i| 0.52 * f64::from(i) + shift);
+            let [x, y] = [k % side, k / side].map(|i| 0.52 * f64::from(i) + offset);
             mesh.place(&Placement { at: Vec3::new(x, y, 0.5 * f64::from(layer)), rotation: None })?;
             let spec = body(&format!("cube {layer} {k}"), mesh, &foam(2e7));
             builder.body(BodySpec { gravity: -9.81 * Vec3::z(), damping, ..spec });

@@ -213,7 +213,7 @@ pub fn pile_motion(start: &BenchScene, step: usize, x: &mut [Vec3]) {
     for (b, body) in start.scene.bodies.iter().enumerate().filter(|(_, b)| !b.attributes.rigid()) {
         let phase = |c| std::f64::consts::TAU * noise(b as u64, c);
         let wave = |c: u64| (t + phase(c)).sin() - phase(c).sin();
-        let shift = 0.05 * Vec3::new(wave(10), wave(11), wave(12));
+        let offset = 0.05 * Vec3::new(wave(10), wave(11), wave(12));
         let turn = nalgebra::Rotation3::new(0.03 * Vec3::new(wave(13), wave(14), wave(15)));
         let slots = &start.scene.slots[body.slots.start as usize..body.slots.end as usize];
         let Some(&first) = slots.first() else { continue };
@@ -221,7 +221,7 @@ pub fn pile_motion(start: &BenchScene, step: usize, x: &mut [Vec3]) {
         for &node in slots {
             let p = start.x[node as usize] - centre;
             let breath = 1.0 + 0.01 * wave(16) * p.x;
-            x[node as usize] = centre + shift + turn * (breath * p);
+            x[node as usize] = centre + offset + turn * (breath * p);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The trees of one body, and how far it has moved since they were fitted.
 //!
-//! Motion is a *shift*, that of the body as a whole, and a *strain*, the largest deviation of a node from
+//! Motion is a *displacement*, that of the body as a whole, and a *deviation*, the largest deviation of a node from
 //! it. Both add up over refits, so that what was found at one time can be judged at any later one. A plane
 //! has no trees; it stands here as a normal and a height.
 //!
@@ -24,14 +24,14 @@ pub(super) struct BodyState {
     pub fitted: [Vec<Vec3>; 2],
     pub points: [Vec<[f32; 4]>; 2],
     /// Motion from the beginning to the fitted positions …
-    pub shift: Vec3,
-    pub strain: f64,
+    pub displacement: Vec3,
+    pub deviation: f64,
     /// … and from there to now.
-    pub new_shift: Vec3,
-    pub new_strain: f64,
+    pub new_displacement: Vec3,
+    pub new_deviation: f64,
     /// Motion of the last step, to guess that of the next.
-    pub step_shift: Vec3,
-    pub step_strain: f64,
+    pub step_displacement: Vec3,
+    pub step_deviation: f64,
     pub bounds: Option<Aabb>,
     pub finite: bool,
     /// Counts what no list of candidates outlives: a first look, a plane that turned.
@@ -52,7 +52,7 @@ pub(super) struct BodyState {
 }
 
 impl BodyState {
-    /// Box, shift and strain against the fitted positions.
+    /// Box, displacement and deviation against the fitted positions.
     pub fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
         let end = at.end.unwrap_or(at.x);
         let swept = usize::from(at.end.is_some());
@@ -65,18 +65,18 @@ impl BodyState {
         let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
         let known = self.fitted[0].len() == slots.len() && self.fitted[swept].len() == slots.len();
 
-        // The shift of a few nodes stands for that of all: any choice is right, a good one is small.
-        let mut shift = Vec3::zeros();
+        // The displacement of a few nodes stands for that of all: any choice is right, a good one is small.
+        let mut displacement = Vec3::zeros();
         if known && !slots.is_empty() {
             let samples = slots.len().min(4);
             for k in 0..samples {
                 let i = k * (slots.len() - 1) / samples.max(2).saturating_sub(1);
-                shift += at.x[slots[i] as usize] - self.fitted[0][i];
+                displacement += at.x[slots[i] as usize] - self.fitted[0][i];
             }
-            shift /= samples as f64;
+            displacement /= samples as f64;
         }
         let mut bounds = Aabb::EMPTY;
-        let mut strain = 0.0;
+        let mut deviation = 0.0;
         let mut nowhere = 0.0;
         for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
             let fitted = &self.fitted[k][..];
@@ -85,30 +85,30 @@ impl BodyState {
                 bounds.add(&[p.x, p.y, p.z]);
                 nowhere += 0.0 * (p.x + p.y + p.z);
                 if known {
-                    let d = (p - fitted[i] - shift).norm_squared();
-                    strain = if d > strain { d } else { strain };
+                    let d = (p - fitted[i] - displacement).norm_squared();
+                    deviation = if d > deviation { d } else { deviation };
                 }
             }
         }
-        let strain = f64::sqrt(strain);
+        let deviation = f64::sqrt(deviation);
         self.finite = nowhere == 0.0;
         if known {
-            self.step_shift = shift - self.new_shift;
-            self.step_strain = (strain - self.new_strain).abs();
-            self.fresh &= shift == Vec3::zeros() && strain == 0.0;
-            (self.new_shift, self.new_strain) = (shift, strain);
+            self.step_displacement = displacement - self.new_displacement;
+            self.step_deviation = (deviation - self.new_deviation).abs();
+            self.fresh &= displacement == Vec3::zeros() && deviation == 0.0;
+            (self.new_displacement, self.new_deviation) = (displacement, deviation);
         } else {
             // A first look: whatever was known is not.
             self.epoch += 1;
             self.fresh = false;
-            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+            (self.new_displacement, self.new_deviation) = (Vec3::zeros(), 0.0);
         }
         let farthest = bounds.lo.iter().chain(&bounds.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
         self.slack = if bounds.is_empty() { 0.0 } else { 1e-14 * farthest };
         self.bounds = Some(bounds);
     }
 
-    /// A plane has no box. It has moved by the shift of its point, unless it has turned.
+    /// A plane has no box. It has moved by the displacement of its point, unless it has turned.
     fn measure_plane(&mut self, scene: &Scene, body: &Body, x: &[Vec3], end: &[Vec3]) {
         let facet = &scene.facets[body.facets.start as usize];
         let at = |x: &[Vec3]| [x[facet.nodes[0] as usize], facet.area_vector(x)];
@@ -119,14 +119,14 @@ impl BodyState {
             && self.fitted[1][1] == end[1]
             && start[1] == end[1];
         if same {
-            let shift = start[0] - self.fitted[0][0];
+            let displacement = start[0] - self.fitted[0][0];
             let other = end[0] - self.fitted[1][0];
-            self.step_shift = shift - self.new_shift;
-            self.new_shift = shift;
-            self.new_strain = (other - shift).norm();
+            self.step_displacement = displacement - self.new_displacement;
+            self.new_displacement = displacement;
+            self.new_deviation = (other - displacement).norm();
         } else {
             self.epoch += 1;
-            (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+            (self.new_displacement, self.new_deviation) = (Vec3::zeros(), 0.0);
         }
         self.fresh = false;
         self.bounds = Some(Aabb::EMPTY);
@@ -136,9 +136,9 @@ impl BodyState {
     pub fn fit(&mut self, scene: &Scene, body: &Body, at: Positions<'_>, wants: [bool; 3], origin: &Vec3) {
         let end = at.end.unwrap_or(at.x);
         let swept = usize::from(at.end.is_some());
-        self.shift += self.new_shift;
-        self.strain += self.new_strain;
-        (self.new_shift, self.new_strain) = (Vec3::zeros(), 0.0);
+        self.displacement += self.new_displacement;
+        self.deviation += self.new_deviation;
+        (self.new_displacement, self.new_deviation) = (Vec3::zeros(), 0.0);
         if body.plane {
             return self.fit_plane(&scene.facets[body.facets.start as usize], [at.x, end], origin);
         }

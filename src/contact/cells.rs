@@ -72,7 +72,6 @@ enum Place {
 /// Boxes by the cells they meet.
 #[derive(Clone, Debug)]
 pub struct Cells {
-    edge: f64,
     per_edge: f64,
     origin: [f64; 3],
     margin: f64,
@@ -91,7 +90,6 @@ impl Cells {
     pub fn new(origin: [f64; 3], edge: f64, margin: f64) -> Cells {
         let edge = if edge > 0.0 && edge.is_finite() { edge } else { 1.0 };
         Cells {
-            edge,
             per_edge: 1.0 / edge,
             origin,
             margin: margin.max(0.0),
@@ -121,11 +119,6 @@ impl Cells {
         Cells::new(origin, edge, 0.1 * edge)
     }
 
-    /// Edge of the cells [m].
-    pub fn edge(&self) -> f64 {
-        self.edge
-    }
-
     /// Width added around stored boxes [m].
     pub fn margin(&self) -> f64 {
         self.margin
@@ -144,6 +137,7 @@ impl Cells {
         }
     }
 
+    #[cfg(test)]
     pub fn memory_bytes(&self) -> usize {
         self.table.capacity() * size_of::<(u64, u32)>()
             + self.blocks.capacity() * size_of::<Block>()

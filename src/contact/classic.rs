@@ -26,11 +26,6 @@ impl Classic {
         classic.faces.raw_faces = true;
         classic
     }
-
-    /// Split the octree no deeper than this.
-    pub fn set_max_depth(&mut self, depth: u32) {
-        self.faces.max_depth = Some(depth);
-    }
 }
 
 impl PairSearch for Classic {

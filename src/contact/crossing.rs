@@ -8,7 +8,7 @@ use super::inclusion;
 use super::measure::{closest_on, unit};
 use super::pair::{Kind, Pair, Side};
 use super::places::Places;
-use super::rules::parts_bodies;
+use super::rules::in_normal_cones;
 use super::scene::{Edge, Facet, FacetKind, Scene, split};
 use super::search::Candidates;
 use super::swept::{Path, Sweep};
@@ -20,12 +20,12 @@ const LEFT: f64 = 1e-3;
 
 /// Start and end of a step.
 #[derive(Clone, Copy)]
-pub struct Motion<'a> {
+pub struct StepPath<'a> {
     pub start: &'a [Vec3],
     pub end: &'a [Vec3],
 }
 
-impl Motion<'_> {
+impl StepPath<'_> {
     fn path(&self, node: u32) -> Path {
         Path { from: self.start[node as usize], to: self.end[node as usize] }
     }
@@ -33,7 +33,7 @@ impl Motion<'_> {
 
 /// When a node and a face meet during a step, as a share of it: never too late, and `None` is proven. Nearer than
 /// `separation` [m] counts as met, unless they started so: then half as near. A plane is met when the node ends behind it.
-pub fn node_meets(scene: &Scene, motion: Motion, node: u32, face: u32, separation: f64) -> Option<f64> {
+pub fn node_meets(scene: &Scene, motion: StepPath, node: u32, face: u32, separation: f64) -> Option<f64> {
     let facet = &scene.facets[face as usize];
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
@@ -57,7 +57,7 @@ pub fn node_meets(scene: &Scene, motion: Motion, node: u32, face: u32, separatio
 }
 
 /// When two edges meet during a step.
-pub fn edges_meet(scene: &Scene, motion: Motion, first: u32, second: u32, separation: f64) -> Option<f64> {
+pub fn edges_meet(scene: &Scene, motion: StepPath, first: u32, second: u32, separation: f64) -> Option<f64> {
     let [ab, cd] = [first, second].map(|e| scene.edges[e as usize].nodes.map(|k| motion.path(k)));
     let sweep = sweep(separation, || {
         closest_point::edge_edge(&ab[0].from, &ab[1].from, &cd[0].from, &cd[1].from).distance_squared
@@ -75,7 +75,7 @@ fn sweep(separation: f64, start: impl Fn() -> f64) -> Sweep {
 /// planes, which nobody gets past.
 pub fn node_crossing(
     at: &Places,
-    motion: Motion,
+    motion: StepPath,
     node: u32,
     face: u32,
     time: f64,
@@ -115,7 +115,7 @@ pub fn node_crossing(
 /// (`doubtful`) their common normal must part the bodies.
 pub fn edge_crossing(
     at: &Places,
-    motion: Motion,
+    motion: StepPath,
     first: u32,
     second: u32,
     time: f64,
@@ -136,7 +136,7 @@ pub fn edge_crossing(
     }
     // which side the first edge came from: that of the last instant before they met
     let n = if n.dot(&(hit.p - hit.q)) < 0.0 { -n } else { n };
-    if doubtful && !parts_bodies(scene, at.x, first, second, &n) {
+    if doubtful && !in_normal_cones(scene, at.x, first, second, &n) {
         return None;
     }
     let now = |edge: &Edge, s: f64| {
@@ -166,7 +166,7 @@ pub enum Candidate {
 
 impl Candidate {
     /// When the two come nearer than `separation`.
-    pub fn meets(&self, scene: &Scene, motion: Motion, separation: f64) -> Option<f64> {
+    pub fn meets(&self, scene: &Scene, motion: StepPath, separation: f64) -> Option<f64> {
         match *self {
             Candidate::NodeFace { node, face } => node_meets(scene, motion, node, face, separation),
             Candidate::Edges { first, second } => edges_meet(scene, motion, first, second, separation),
@@ -208,7 +208,7 @@ impl Meeting {
     }
 
     /// The contact this is, if it has a normal and a side.
-    pub fn crossing(&self, at: &Places, motion: Motion, touch: f64, doubtful: bool) -> Option<Pair> {
+    pub fn crossing(&self, at: &Places, motion: StepPath, touch: f64, doubtful: bool) -> Option<Pair> {
         match self.of {
             Candidate::NodeFace { node, face } => node_crossing(at, motion, node, face, self.time, touch),
             Candidate::Edges { first, second } => {

@@ -1,4 +1,4 @@
-//! Did a point go through a facet on its way? What moves further between two looks than the other is thick is not found
+//! Did a point go through a facet on its way? What moves further between two contact checks than the other is thick is not found
 //! inside of it. And how thick is that?
 
 use super::cells::Cells;

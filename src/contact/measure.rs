@@ -34,8 +34,8 @@ use super::scene::{Facet, FacetKind, Scene};
 use super::search::{Candidates, EdgeEdge, Part, Query, SearchStats, VertexFace};
 use crate::math::Vec3;
 use crate::math::lane;
-use choose::Ask;
-use edges::{AskEdges, MeasureEdges};
+use choose::Chooser;
+use edges::{EdgeChooser, MeasureEdges};
 use normals::Normals;
 use rayon::prelude::*;
 use sieve::key;
@@ -105,7 +105,7 @@ struct Sifted {
     loads: Range<usize>,
     vertex_face: Vec<u64>,
     edge_edge: Vec<u64>,
-    desk: Box<sieve::Desk>,
+    buffers: Box<sieve::SieveBuffers>,
 }
 
 /// Buffers of one part of the last pass.
@@ -295,10 +295,10 @@ impl Narrow {
         let keys = &self.node_keys.sorted[..];
         let used = cut(keys, &mut self.nodes);
         lend(&mut self.nodes[..used], |p| &mut p.records, &mut self.vertex_face);
-        let ask = Ask { normals, before, query, sides: &self.sides };
+        let chooser = Chooser { normals, before, query, sides: &self.sides };
         self.nodes[..used].par_iter_mut().for_each(|part| {
             part.records.clear();
-            part.too_deep = ask.measure(&keys[part.keys.clone()], &mut part.hits, &mut part.records);
+            part.too_deep = chooser.measure(&keys[part.keys.clone()], &mut part.hits, &mut part.records);
         });
         stats.elementary_tests += keys.len() as u64;
         stats.too_deep += self.nodes[..used].iter().map(|p| p.too_deep).sum::<u64>();
@@ -307,12 +307,17 @@ impl Narrow {
         let keys = &self.edge_keys.sorted[..];
         let used = cut(keys, &mut self.edges);
         lend(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
-        let ask = AskEdges { normals, before, query };
+        let chooser = EdgeChooser { normals, before, query };
         self.edges[..used].par_iter_mut().for_each(|part| {
             part.records.clear();
             part.too_deep = 0;
             let keys = &keys[part.keys.clone()];
-            lane::dispatch(MeasureEdges { ask, keys, out: &mut part.records, too_deep: &mut part.too_deep });
+            lane::dispatch(MeasureEdges {
+                chooser,
+                keys,
+                out: &mut part.records,
+                too_deep: &mut part.too_deep,
+            });
         });
         stats.too_deep += self.edges[..used].iter().map(|p| p.too_deep).sum::<u64>();
         join(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
@@ -352,7 +357,7 @@ impl Narrow {
         lend(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
         let (loads, pretest) = (&self.loads[..], !self.no_pretest);
         self.sifted[..used].par_iter_mut().for_each(|part| {
-            let Sifted { loads: own, vertex_face, edge_edge, desk } = part;
+            let Sifted { loads: own, vertex_face, edge_edge, buffers } = part;
             vertex_face.clear();
             edge_edge.clear();
             for load in &loads[own.clone()] {
@@ -361,7 +366,7 @@ impl Narrow {
                 let pairs = load.vertex_face.of(&candidates.vertex_face);
                 let start = vertex_face.len();
                 if pretest {
-                    lane::dispatch(sieve::NodesFaces { scene, x, limit, pairs, desk, keys: vertex_face });
+                    lane::dispatch(sieve::NodesFaces { scene, x, limit, pairs, buffers, keys: vertex_face });
                 } else {
                     vertex_face.extend(pairs.iter().map(|&[node, face]| key(node, face)));
                 }
@@ -372,7 +377,7 @@ impl Narrow {
                     sieve::keep_within(scene, x, limit, start, vertex_face);
                 }
                 let pairs = load.edge_edge.of(&candidates.edge_edge);
-                lane::dispatch(sieve::Edges { scene, x, limit, pairs, desk, keys: edge_edge });
+                lane::dispatch(sieve::Edges { scene, x, limit, pairs, buffers, keys: edge_edge });
             }
         });
         join(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
@@ -381,8 +386,9 @@ impl Narrow {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        let sifted =
-            |p: &Sifted| 8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::Desk>();
+        let sifted = |p: &Sifted| {
+            8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::SieveBuffers>()
+        };
         let nodes = |p: &Measured<VertexFace>| {
             p.hits.capacity() * size_of::<Hit>() + p.records.capacity() * size_of::<VertexFace>()
         };

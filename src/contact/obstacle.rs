@@ -7,7 +7,7 @@
 //! x = c + d + R (X − c)          v(x) = ḋ + ω × (x − c − d)
 //! ```
 //!
-//! with the centre c, the shift d and the turn R about the centre. A plane has two nodes, a point on it
+//! with the centre c, the displacement d and the turn R about the centre. A plane has two nodes, a point on it
 //! and the tip of its normal; it moves like the others.
 
 use crate::math::{Mat3, Vec3};
@@ -15,10 +15,10 @@ use crate::math::{Mat3, Vec3};
 /// Where a rigid obstacle stands, and how it moves, at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Point about which it turns, before the shift [m].
+    /// Point about which it turns, before the displacement [m].
     pub centre: Vec3,
     /// Shift of the centre [m].
-    pub shift: Vec3,
+    pub displacement: Vec3,
     /// Rotation about the centre.
     pub turn: Mat3,
     /// Velocity of the centre [m/s].
@@ -31,25 +31,25 @@ impl Pose {
     /// At rest where it was drawn.
     pub fn rest() -> Pose {
         let zero = Vec3::zeros();
-        Pose { centre: zero, shift: zero, turn: Mat3::identity(), velocity: zero, spin: zero }
+        Pose { centre: zero, displacement: zero, turn: Mat3::identity(), velocity: zero, spin: zero }
     }
 
     /// Steady motion, `time` after the start.
     pub fn steady(centre: Vec3, velocity: Vec3, spin: Vec3, time: f64) -> Pose {
         let turn = nalgebra::Rotation3::new(spin * time).into_inner();
-        Pose { centre, shift: velocity * time, turn, velocity, spin }
+        Pose { centre, displacement: velocity * time, turn, velocity, spin }
     }
 
     /// Where the material point `reference` stands [m].
     #[inline]
     pub fn place(&self, reference: &Vec3) -> Vec3 {
-        self.centre + self.shift + self.turn * (reference - self.centre)
+        self.centre + self.displacement + self.turn * (reference - self.centre)
     }
 
     /// Velocity of the material point that stands at `x` [m/s].
     #[inline]
     pub fn velocity_at(&self, x: &Vec3) -> Vec3 {
-        self.velocity + self.spin.cross(&(x - self.centre - self.shift))
+        self.velocity + self.spin.cross(&(x - self.centre - self.displacement))
     }
 
     /// Mean velocity until it stands as `to`, `dt` later, of the material point that stands at `y` [m/s].
@@ -57,7 +57,7 @@ impl Pose {
         if self == to {
             return Vec3::zeros();
         }
-        let drawn = self.centre + self.turn.transpose() * (y - self.centre - self.shift);
+        let drawn = self.centre + self.turn.transpose() * (y - self.centre - self.displacement);
         (to.place(&drawn) - self.place(&drawn)) / dt
     }
 

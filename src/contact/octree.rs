@@ -94,12 +94,14 @@ struct Cell {
 }
 
 impl Octree {
-    /// All pairs (a < b) of boxes that meet and that `wanted` accepts, ascending. Empty boxes meet nothing.
+    /// [`Octree::pairs_to_depth`] with the usual limit.
+    #[cfg(test)]
     pub fn pairs(&mut self, boxes: &[Aabb], wanted: impl Fn(u32, u32) -> bool, out: &mut Vec<[u32; 2]>) {
         self.pairs_to_depth(boxes, MAX_DEPTH, wanted, out);
     }
 
-    /// The same with another limit of depth.
+    /// All pairs (a < b) of boxes that meet and that `wanted` accepts, ascending, with cells split no deeper than this. Empty boxes
+    /// meet nothing.
     pub fn pairs_to_depth(
         &mut self,
         boxes: &[Aabb],

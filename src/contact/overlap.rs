@@ -211,8 +211,8 @@ mod tests {
             assert_eq!(segment_segment(&p, &q, &r, &s), !parted(&[p, q, q], &[r, s, s]));
 
             let scale = 2f64.powi([-90, 60, -30][trial % 3]);
-            let shift = dice.grid(1 << 40);
-            let there = |x: &Vec3| scale * (x + shift);
+            let offset = dice.grid(1 << 40);
+            let there = |x: &Vec3| scale * (x + offset);
             let far = t.map(|x| there(&x));
             assert_eq!(segment_triangle(&there(&p), &there(&q), &far), meet);
         }

@@ -2,14 +2,14 @@
 //!
 //! | rule | what it decides |
 //! |------|-----------------|
-//! | [`looks_against`] | whether a node can touch along a normal at all: a floor's node under the rim of a block touches its bottom, not its side |
+//! | [`faces_against`] | whether a node can touch along a normal at all: a floor's node under the rim of a block touches its bottom, not its side |
 //! | [`came_through`] | the face through which a node went in, where sides of two bodies are flush |
-//! | [`at_rim`], [`facing`] | the face a node at a rim looks at |
-//! | [`parts_bodies`] | whether the normal of two edges lies in the normal cones of both |
+//! | [`reassign_face`], [`facing`] | the face that a node at a rim touches, where the nearest one is another |
+//! | [`in_normal_cones`] | whether the normal of two edges lies in the normal cones of both |
 //! | [`is_sharp`] | whether an edge is one: two lines of a mesh on flat faces do not touch, nodes do |
-//! | [`said_by_ends`] | whether a node on a face says already what two edges would say |
-//! | [`says_the_same`] | whether two contacts of a node are one |
-//! | [`said_by_the_other`] | whether two nodes that lie on each other need only one contact |
+//! | [`covered_by_vertex_face`] | whether a node on a face is already the contact that two edges would be |
+//! | [`is_same_contact`] | whether two contacts of a node are one |
+//! | [`covered_by_coincident_node`] | whether two nodes that lie on each other need only one contact |
 //! | [`is_second_end`] | whether two ends of bars see each other for the second time |
 //! | [`depth_of_edges`] | how deep two crossed edges can be at most |
 //!
@@ -17,7 +17,7 @@
 //! none of their own.
 
 use super::closest_point::{self, Feature};
-use super::crossing::Motion;
+use super::crossing::StepPath;
 use super::measure::{NO_DIRECTION, closest_on, unit};
 use super::scene::{Edge, FacetKind, Scene};
 use super::search::{EdgeEdge, VertexFace};
@@ -49,7 +49,7 @@ const OUT: f64 = 0.05;
 /// hair, and the nearest feature would send it sideways or let it pass.
 pub fn came_through(
     scene: &Scene,
-    motion: Motion,
+    motion: StepPath,
     record: &VertexFace,
     known: Option<u32>,
     beside: f64,
@@ -99,12 +99,12 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
     let body = scene.facets[record.face as usize].body;
     let own = scene.node_body[record.node as usize];
     let around = scene.node_facets.of(record.node).iter().map(|&f| &scene.facets[f as usize]);
-    let looks = unit(around.filter(|f| f.body == own).map(|f| unit(f.area_vector(x))).sum());
-    if looks == Vec3::zeros() || scene.bodies[body as usize].attributes.two_sided() {
+    let outward = unit(around.filter(|f| f.body == own).map(|f| unit(f.area_vector(x))).sum());
+    if outward == Vec3::zeros() || scene.bodies[body as usize].attributes.two_sided() {
         return None;
     }
     let y = x[record.node as usize];
-    let mut best = (looks.dot(&record.normal) - CLEARLY, None);
+    let mut best = (outward.dot(&record.normal) - CLEARLY, None);
     let near = &scene.facets[record.face as usize];
     for (corner, weight) in near.corners().iter().zip(&record.weights) {
         for &face in scene.node_facets.of(*corner) {
@@ -113,7 +113,7 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
                 continue;
             }
             let n = unit(facet.area_vector(x));
-            let opposed = looks.dot(&n);
+            let opposed = outward.dot(&n);
             if opposed >= best.0 - NO_DIRECTION {
                 continue;
             }
@@ -150,13 +150,20 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
 
 /// Does `n`, which points from edge `second` to edge `first`, part their bodies locally? It must lie in the normal
 /// cones of both edges. Shells have none: what was found on its way counts.
-pub fn parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
-    nearly_parts_bodies(scene, x, first, second, n, 0.0)
+pub fn in_normal_cones(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
+    nearly_in_normal_cones(scene, x, first, second, n, 0.0)
 }
 
 /// The same where the normal may lean over a face by the sine `slack` more: for methods that come back to a contact in
 /// every step and would see it come and go.
-pub fn nearly_parts_bodies(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3, slack: f64) -> bool {
+pub fn nearly_in_normal_cones(
+    scene: &Scene,
+    x: &[Vec3],
+    first: u32,
+    second: u32,
+    n: &Vec3,
+    slack: f64,
+) -> bool {
     let cone = |e: u32, out: Vec3| {
         let edge = &scene.edges[e as usize];
         if scene.bodies[edge.body as usize].attributes.two_sided() {
@@ -216,7 +223,7 @@ const SAME_POINT: f64 = 1e-9;
 const ON_CORNER: f64 = 0.98;
 
 /// The record as it counts: a node at a rim touches the face it looks at. `finest` is the median edge of the finest body [m].
-pub fn at_rim(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64) -> VertexFace {
+pub fn reassign_face(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64) -> VertexFace {
     let facet = &scene.facets[record.face as usize];
     let beside = BESIDE * finest;
     if facet.kind.corners() < 2 || record.gap > beside {
@@ -242,26 +249,26 @@ pub fn is_sharp(scene: &Scene, x: &[Vec3], edge: u32) -> bool {
 
 /// Is an end of one of two edges as near to the other body, and along the same normal? Then the edges say nothing new:
 /// together the two would only share one force, and slowly. `of_node` are the contacts of a node with faces.
-pub fn said_by_ends<'a, I: Iterator<Item = &'a VertexFace>>(
+pub fn covered_by_vertex_face<'a, I: Iterator<Item = &'a VertexFace>>(
     scene: &Scene,
     record: &EdgeEdge,
     finest: f64,
     of_node: impl Fn(u32) -> I,
 ) -> bool {
     let [e, f] = [record.first, record.second].map(|e| &scene.edges[e as usize]);
-    let said = |k: u32, body: u32, normal: Vec3| {
+    let covered = |k: u32, body: u32, normal: Vec3| {
         of_node(k).any(|r| {
             scene.facets[r.face as usize].body == body
                 && r.normal.dot(&normal) > SAME_SIDE
                 && r.gap <= record.gap + AS_NEAR * finest
         })
     };
-    e.nodes.iter().any(|&k| said(k, f.body, record.normal))
-        || f.nodes.iter().any(|&k| said(k, e.body, -record.normal))
+    e.nodes.iter().any(|&k| covered(k, f.body, record.normal))
+        || f.nodes.iter().any(|&k| covered(k, e.body, -record.normal))
 }
 
 /// Do two contacts of one node say the same thing?
-pub fn says_the_same(scene: &Scene, p: &VertexFace, q: &VertexFace, finest: f64) -> bool {
+pub fn is_same_contact(scene: &Scene, p: &VertexFace, q: &VertexFace, finest: f64) -> bool {
     scene.facets[p.face as usize].body == scene.facets[q.face as usize].body
         && p.normal.dot(&q.normal) > SAME_NORMAL
         && (p.point - q.point).norm() <= SAME_POINT * finest
@@ -274,7 +281,7 @@ pub fn on_corner(scene: &Scene, record: &VertexFace) -> Option<u32> {
 }
 
 /// Two nodes lie on each other: is `p` said by `q` already? Of the two the one with the larger gap says nothing new.
-pub fn said_by_the_other(scene: &Scene, p: &VertexFace, q: &VertexFace) -> bool {
+pub fn covered_by_coincident_node(scene: &Scene, p: &VertexFace, q: &VertexFace) -> bool {
     on_corner(scene, q) == Some(p.node)
         && p.normal.dot(&q.normal) < -SAME_NORMAL
         && (q.gap, q.node) < (p.gap, p.node)
@@ -293,7 +300,7 @@ pub const AGAINST: f64 = -0.1;
 
 /// Does any facet around the node look against the contact's normal? A floor's node that lies under the rim of a block is
 /// inside the block, and near its side: it touches the bottom.
-pub fn looks_against(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
+pub fn faces_against(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
     let n = record.normal;
     scene.node_facets.of(record.node).iter().any(|&f| {
         let facet = &scene.facets[f as usize];

@@ -386,9 +386,9 @@ pub(crate) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
         Pass::Single if a == b => [true, false],
         // Nodes that move look at what is rigid in any case; its own look too where they are finer.
         Pass::Single if p.attributes.rigid() != q.attributes.rigid() => {
-            let looks =
+            let gives_nodes =
                 |a: &Body, b: &Body| !a.attributes.rigid() || !a.plane && a.median_edge < b.median_edge;
-            [looks(p, q), looks(q, p)]
+            [gives_nodes(p, q), gives_nodes(q, p)]
         }
         Pass::Single => {
             let first = p.median_edge <= q.median_edge;

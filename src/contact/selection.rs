@@ -4,8 +4,8 @@
 //! same ([`super::rules`]).
 
 use super::rules::{
-    at_rim, depth_of_edges, is_second_end, is_sharp, looks_against, nearly_parts_bodies, on_corner,
-    said_by_ends, said_by_the_other, says_the_same,
+    covered_by_coincident_node, covered_by_vertex_face, depth_of_edges, faces_against, is_same_contact,
+    is_second_end, is_sharp, nearly_in_normal_cones, on_corner, reassign_face,
 };
 use super::scene::{FacetKind, Scene};
 use super::search::{EdgeEdge, PairSearch, Pass, VertexFace};
@@ -26,7 +26,7 @@ pub struct Selection {
     /// Those among them that are contacts.
     chosen: Vec<u32>,
     /// Is each of these said by another one already?
-    said: Vec<bool>,
+    covered: Vec<bool>,
     /// Is each pair of near edges one?
     edges: Vec<bool>,
 }
@@ -48,7 +48,7 @@ impl Selection {
         let &Choice { scene, x, near, finest, .. } = choice;
         let found = search.vertex_face().par_iter().with_min_len(STRETCH);
         make_room(&mut self.records, found.len());
-        found.map(|r| at_rim(scene, x, r, finest)).collect_into_vec(&mut self.records);
+        found.map(|r| reassign_face(scene, x, r, finest)).collect_into_vec(&mut self.records);
         self.choose(choice);
         let Selection { records, chosen, edges, .. } = self;
         let of = |i: &u32| &records[*i as usize];
@@ -58,9 +58,9 @@ impl Selection {
         };
         let counts = |r: &EdgeEdge| {
             r.gap <= near
-                && !said_by_ends(scene, r, finest, of_node)
+                && !covered_by_vertex_face(scene, r, finest, of_node)
                 && (is_sharp(scene, x, r.first) || is_sharp(scene, x, r.second))
-                && nearly_parts_bodies(scene, x, r.first, r.second, &r.normal, SLACK)
+                && nearly_in_normal_cones(scene, x, r.first, r.second, &r.normal, SLACK)
         };
         let found = search.edge_edge().par_iter().with_min_len(STRETCH);
         make_room(edges, found.len());
@@ -75,7 +75,7 @@ impl Selection {
         chosen.clear();
         let passes_by = |r: &VertexFace| {
             let plane = scene.facets[r.face as usize].kind == FacetKind::Plane;
-            r.gap > 0.0 && !plane && !looks_against(scene, x, r)
+            r.gap > 0.0 && !plane && !faces_against(scene, x, r)
         };
         for (i, record) in records.iter().enumerate() {
             if record.gap > near
@@ -84,7 +84,7 @@ impl Selection {
                 continue;
             }
             let own = chosen.iter().rev().map(|&i| &records[i as usize]);
-            if !own.take_while(|r| r.node == record.node).any(|r| says_the_same(scene, r, record, finest)) {
+            if !own.take_while(|r| r.node == record.node).any(|r| is_same_contact(scene, r, record, finest)) {
                 chosen.push(i as u32);
             }
         }
@@ -96,18 +96,18 @@ impl Selection {
     /// Where nodes of two bodies lie on each other, each has found the other: one of the two is enough, and together they
     /// would only share one force, and slowly.
     fn merge(&mut self, scene: &Scene) {
-        let Selection { records, chosen, said, .. } = self;
+        let Selection { records, chosen, covered, .. } = self;
         let of = |i: &u32| &records[*i as usize];
-        said.clear();
-        said.extend(chosen.iter().map(|i| {
+        covered.clear();
+        covered.extend(chosen.iter().map(|i| {
             let p = of(i);
             let Some(corner) = on_corner(scene, p) else { return false };
             let others = &chosen[chosen.partition_point(|i| of(i).node < corner)..];
             let mut others = others.iter().map(of).take_while(|q| q.node == corner);
-            others.any(|q| said_by_the_other(scene, p, q))
+            others.any(|q| covered_by_coincident_node(scene, p, q))
         }));
-        let mut said = said.iter();
-        chosen.retain(|_| !*said.next().expect("one for each"));
+        let mut covered = covered.iter();
+        chosen.retain(|_| !*covered.next().expect("one for each"));
     }
 
     /// Nodes on faces, in the order of the search.

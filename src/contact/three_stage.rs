@@ -2,11 +2,11 @@
 //! edges and faces of each body, and closest points for what is left.
 //!
 //! Nothing is done twice. A step first looks how far each body has moved since its boxes were fitted:
-//! as a whole (its *shift*) and beside that (its *strain*, the largest deviation of a node). Candidates
+//! as a whole (its *displacement*) and beside that (its *deviation*, the largest deviation of a node). Candidates
 //! between two bodies were gathered for a radius ρ and hold as long as
 //!
 //! ```text
-//! reach + |shift_a − shift_b| + strain_a + strain_b ≤ ρ
+//! reach + |displacement_a − displacement_b| + deviation_a + deviation_b ≤ ρ
 //! ```
 //!
 //! so bodies that fly side by side never meet their trees. Otherwise the trees of the two are refitted
@@ -48,9 +48,9 @@ const REBUILT: usize = 10;
 #[derive(Clone, Copy, Debug, Default)]
 struct Walked {
     radius: f64,
-    /// Shift of the second body against the first, and both strains, at that time.
-    shift: Vec3,
-    strain: f64,
+    /// Displacement of the second body against the first, and both deviations, at that time.
+    displacement: Vec3,
+    deviation: f64,
     epoch: [u32; 2],
     /// How much farther the two may come before they are looked at again [m]; there are no candidates until then.
     asleep: f64,
@@ -73,9 +73,9 @@ pub struct Ways {
 /// How far one body has come.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
-    pub shift: Vec3,
-    /// Largest deviation of a node from the shift [m].
-    pub strain: f64,
+    pub displacement: Vec3,
+    /// Largest deviation of a node from the displacement [m].
+    pub deviation: f64,
     /// Farthest that a node was moved since the last call, before the step began [m].
     pub pushed: f64,
 }
@@ -84,7 +84,7 @@ impl Ways {
     /// The way of two bodies against each other in the step.
     fn between(&self, a: u32, b: u32) -> f64 {
         let (p, q) = (&self.of_body[a as usize], &self.of_body[b as usize]);
-        (q.shift - p.shift).norm() + p.strain + q.strain
+        (q.displacement - p.displacement).norm() + p.deviation + q.deviation
     }
 
     /// The same since the last call.
@@ -175,13 +175,16 @@ impl ThreeStage {
     #[inline]
     fn motion(&self, a: u32, b: u32) -> (Vec3, f64) {
         let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
-        ((q.shift + q.new_shift) - (p.shift + p.new_shift), p.strain + p.new_strain + q.strain + q.new_strain)
+        (
+            (q.displacement + q.new_displacement) - (p.displacement + p.new_displacement),
+            p.deviation + p.new_deviation + q.deviation + q.new_deviation,
+        )
     }
 
     /// Radius for a walk between two bodies: reach, and what they may move in the next steps.
     fn radius(&self, scene: &Scene, a: u32, b: u32, least: f64) -> f64 {
         let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
-        let speed = (q.step_shift - p.step_shift).norm() + p.step_strain + q.step_strain;
+        let speed = (q.step_displacement - p.step_displacement).norm() + p.step_deviation + q.step_deviation;
         let edge = scene.bodies[a as usize].median_edge;
         let other = scene.bodies[b as usize].median_edge;
         let edge = if scene.bodies[b as usize].plane {
@@ -440,7 +443,7 @@ impl ThreeStage {
             let known = self.old_groups.get(old).filter(|g| (g.a, g.b) == (a, b));
             let reach = self.ways.as_ref().map_or(query.reach, |w| w.reach(a, b).min(query.reach));
             let least = reach + scene.offset(a, b);
-            let (shift, strain) = self.motion(a, b);
+            let (displacement, deviation) = self.motion(a, b);
             let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
             let asleep = match (&self.ways, known) {
                 (Some(ways), Some(_)) if self.old_walked[old].epoch == epoch => {
@@ -457,10 +460,10 @@ impl ThreeStage {
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
                 let then = &self.old_walked[old];
                 let moved = if a == b {
-                    // Both ends of a pair are on the same body: its shift does not matter.
-                    strain - then.strain
+                    // Both ends of a pair are on the same body: its displacement does not matter.
+                    deviation - then.deviation
                 } else {
-                    (shift - then.shift).norm() + (strain - then.strain)
+                    (displacement - then.displacement).norm() + (deviation - then.deviation)
                 };
                 least + moved <= then.radius
             };
@@ -478,7 +481,7 @@ impl ThreeStage {
             let apart = !self.forgetful && between > radius;
             self.keep.push(apart);
             let radius = radius.max(if apart { between } else { 0.0 });
-            self.walked.push(Walked { radius, shift, strain, epoch, asleep: 0.0 });
+            self.walked.push(Walked { radius, displacement, deviation, epoch, asleep: 0.0 });
             if !apart {
                 self.bodies[a as usize].needed = true;
                 self.bodies[b as usize].needed = true;

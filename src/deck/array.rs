@@ -44,10 +44,10 @@ fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>
                 copy.key = format!("{}-{number}", body.key);
                 let Value::Table(keys) = &mut copy.node.value else { return };
                 keys.retain(|e| e.key != "array");
-                let shift = [i, j, k].map(f64::from);
-                let shift = [0, 1, 2].map(|a| shift[a] * array.spacing[a]);
+                let offset = [i, j, k].map(f64::from);
+                let offset = [0, 1, 2].map(|a| offset[a] * array.spacing[a]);
                 if let Some(mesh) = table_mut(&mut copy.node, "mesh") {
-                    move_by(mesh, shift);
+                    move_by(mesh, offset);
                     if array.tumble.is_some() {
                         turn(mesh, &mut dice, &body.key, problems);
                     }
@@ -59,16 +59,16 @@ fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>
 }
 
 /// Adds to `at` of a mesh; what is wrong with it is told when it is read.
-fn move_by(mesh: &mut Vec<Entry>, shift: [f64; 3]) {
+fn move_by(mesh: &mut Vec<Entry>, offset: [f64; 3]) {
     let number = |node: &Node| match node.value {
         Value::Integer(n) => Some(n as f64),
         Value::Float(x) => Some(x),
         _ => None,
     };
     match mesh.iter_mut().find(|e| e.key == "at") {
-        None => mesh.push(entry("at", vector(shift))),
+        None => mesh.push(entry("at", vector(offset))),
         Some(Entry { node: Node { value: Value::Array(at), .. }, .. }) => {
-            for (x, d) in at.iter_mut().zip(shift) {
+            for (x, d) in at.iter_mut().zip(offset) {
                 if let Some(old) = number(x) {
                     x.value = Value::Float(old + d);
                 }

@@ -10,6 +10,7 @@ use crate::contact::scene::BodyKind;
 use crate::element::choice::Kind;
 use crate::element::shell::ShellOptions;
 use crate::math::Vec3;
+use crate::mesh::subdivision::Subdivision;
 use crate::mesh::{Mesh, Side};
 use crate::method::asynchronous::{Options as Asynchronous, Steps};
 use crate::method::verlet::StepRule;
@@ -21,6 +22,7 @@ use crate::run::{Case, checkpoint};
 use carom_declare::{Problems, Tree};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Steps beyond which a run is a slip of the pen: a thousand years at a million steps a second.
 const MOST_STEPS: f64 = 1e16;
@@ -54,41 +56,9 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
         };
         deformable.push((name, body));
         held.push(held_here);
-        let thickness = body.thickness.unwrap_or(1.0);
-        let section = if surface.is_some() { 1.0 } else { body.area.unwrap_or(thickness) };
         let dimension = mesh.dimension();
-        let block = |(cells, law): (&crate::mesh::Cells, &AnyLaw)| {
-            let kind = Kind {
-                cell: cells.kind,
-                integration: body.integration,
-                plane: body.plane.unwrap_or_default(),
-                section,
-                hourglass: body.hourglass,
-            };
-            law.maker(kind)
-        };
         let itself = spec.contact.as_ref().is_some_and(|c| c.with_itself.iter().any(|b| b == name));
-        let two_sided = surface.as_ref().is_some_and(|s| shell::two_sided(body, s, itself));
-        let blocks = match surface {
-            Some(surface) => {
-                vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
-            }
-            None => mesh.cells.iter().zip(&laws).map(block).collect(),
-        };
-        let kind = match two_sided {
-            true => BodyKind::Shell,
-            false => BodyKind::of_cells(dimension),
-        };
-        let index = builder.body(BodySpec {
-            name: name.to_owned(),
-            kind,
-            mesh,
-            blocks,
-            section,
-            gravity: Vec3::from(body.gravity),
-            gravity_table: table(&body.gravity_table),
-            damping: body.damping,
-        });
+        let index = add_body(&mut builder, name, body, mesh, &laws, surface, itself);
         restrain(&mut builder, index, name, body, dimension, tree, problems);
     }
     for (_, load) in spec.load.iter() {
@@ -130,6 +100,52 @@ pub fn case(spec: &Spec, made: Vec<Made>, folder: &Path, tree: &Tree, problems: 
         probes,
     };
     Some(Built { case, surfaces, kicks })
+}
+
+/// A body that deforms, as the model has it; `itself` if it touches itself. Its place among them.
+fn add_body(
+    builder: &mut Builder,
+    name: &str,
+    body: &Body,
+    mesh: Mesh,
+    laws: &[AnyLaw],
+    surface: Option<Arc<Subdivision>>,
+    itself: bool,
+) -> usize {
+    let thickness = body.thickness.unwrap_or(1.0);
+    let section = if surface.is_some() { 1.0 } else { body.area.unwrap_or(thickness) };
+    let dimension = mesh.dimension();
+    let block = |(cells, law): (&crate::mesh::Cells, &AnyLaw)| {
+        let kind = Kind {
+            cell: cells.kind,
+            integration: body.integration,
+            plane: body.plane.unwrap_or_default(),
+            section,
+            hourglass: body.hourglass,
+        };
+        law.maker(kind)
+    };
+    let two_sided = surface.as_ref().is_some_and(|s| shell::two_sided(body, s, itself));
+    let blocks = match surface {
+        Some(surface) => {
+            vec![laws[0].shell_maker(ShellOptions { thickness, points: body.points }, surface)]
+        }
+        None => mesh.cells.iter().zip(laws).map(block).collect(),
+    };
+    let kind = match two_sided {
+        true => BodyKind::Shell,
+        false => BodyKind::of_cells(dimension),
+    };
+    builder.body(BodySpec {
+        name: name.to_owned(),
+        kind,
+        mesh,
+        blocks,
+        section,
+        gravity: Vec3::from(body.gravity),
+        gravity_table: table(&body.gravity_table),
+        damping: body.damping,
+    })
 }
 
 fn model(builder: Builder, tree: &Tree, problems: &Problems) -> Option<Model> {
@@ -305,7 +321,7 @@ fn warn_of_quarrels(
                     let here = (0..dimension).any(|k| unit[k].abs() > 1e-9);
                     quarrel |= here
                         && (motion.is_some()
-                            || held.iter().any(|(d, led)| *led && d.dot(&unit).abs() > 1e-9));
+                            || held.iter().any(|(d, prescribed)| *prescribed && d.dot(&unit).abs() > 1e-9));
                 }
             }
             quarrels += usize::from(quarrel);

@@ -25,11 +25,14 @@ mod obstacle;
 mod output;
 mod probe;
 pub(crate) mod resolve;
+#[doc(hidden)]
 pub mod schema;
 mod shell;
+#[doc(hidden)]
 pub mod spec;
 mod step;
 mod support;
+#[doc(hidden)]
 pub mod surfaces;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 
 use crate::contact::check::{self, Problem};
 use crate::contact::overlap;
-use crate::contact::rules::parts_bodies;
+use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
@@ -264,7 +264,7 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
     }
     for r in search.edge_edge().iter().filter(|r| -r.gap > least) {
         let [a, b] = [r.first, r.second].map(|e| scene.edges[e as usize].body);
-        if parts_bodies(scene, x, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
+        if in_normal_cones(scene, x, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
             add(a, b, -r.gap, r.p);
         }
     }

@@ -7,7 +7,7 @@
 //! ```text
 //! next event in the order of ticks:
 //!   window      books are looked at; nothing else happens
-//!   lead        led supports take up the velocity that brings them to their next place
+//!   prescribed  prescribed supports take up the velocity that brings them to their next place
 //!   kick        x ← x + (t − τ)v   v ← v − h W f(x)            elements of one step together; then loads
 //!   node, edge  x ← x + (t − τ)v   v ← v + W w j               if it is inside something and goes deeper
 //! ```
@@ -18,17 +18,17 @@
 //! | `clock`       | time as a whole number of ticks                               |
 //! | `queue`       | what happens next                                             |
 //! | `steps`       | how long each element may wait                                |
-//! | `leads`       | supports that are led                                         |
+//! | `prescribed`  | supports with prescribed motion                               |
 //! | `fixed`       | masses, supports and bodies of nodes                          |
 //! | `group`       | potentials that are kicked together                           |
 //! | `groups`      | all of them                                                   |
 //! | `synchronised`| the state of one instant, as it is looked at                  |
 //! | `instant`     | forces of one instant on single nodes, for contacts           |
-//! | `rings`       | nodes and edges that look together, and whom they may meet    |
+//! | `check_groups`| nodes and edges that are checked together, and whom they meet |
 //! | `targets`     | which element a node is in, and through which face it came    |
 //! | `edges`       | edges that have crossed                                       |
 //! | `obstacles`   | nodes behind rigid surfaces                                   |
-//! | `contactors`  | nodes that look, and how often                                |
+//! | `contactors`  | nodes that are checked for contact, and how often             |
 //! | `collisions`  | collision kicks                                               |
 //! | `impulses`    | impulses of contact and their books                           |
 //! | `simultaneous`| all contacts of one instant at once, to compare with          |
@@ -52,12 +52,12 @@ mod group;
 mod groups;
 mod impulses;
 mod instant;
-mod leads;
+mod prescribed;
 mod obstacles;
 mod options;
 mod queue;
 mod record;
-mod rings;
+mod check_groups;
 pub mod simultaneous;
 mod steps;
 mod synchronised;
@@ -78,10 +78,10 @@ use clock::Clock;
 use collisions::Collisions;
 use contactors::Around;
 use edges::Edges;
-use group::Sums;
+use group::KickSums;
 use groups::Groups;
-use impulses::Hands;
-use leads::Lead;
+use impulses::ContactContext;
+use prescribed::PrescribedGroup;
 use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -112,18 +112,18 @@ pub struct Asynchronous {
     options: Options,
     clock: Clock,
     groups: Groups,
-    leads: Vec<Lead>,
+    prescribed: Vec<PrescribedGroup>,
     /// Tick at which the position of each node holds.
     tau: Vec<u64>,
     now: u64,
     /// Length of a window and its end [ticks].
     window: (u64, u64),
     kicks: Queue,
-    looks: Queue,
+    checks: Queue,
     collisions: Collisions,
     edges: Edges,
-    /// Work and impulses of kicks and led supports so far.
-    sums: Sums,
+    /// Work and impulses of kicks and prescribed supports so far.
+    sums: KickSums,
     copy: Synchronised,
     /// Shortest, mean and longest step of the potentials [s].
     range: [f64; 3],
@@ -138,7 +138,7 @@ impl Asynchronous {
         let mut groups = Groups::new(model, &chosen);
         let (local, average) = steps::around(model, &critical, &moves);
         let clock = Clock { begin: 0.0, tick };
-        let leads = leads::all(model, &groups);
+        let prescribed = prescribed::all(model, &groups);
         let (mut count, mut sum, mut ends) = (0, 0, (u64::MAX, 1));
         for group in groups.list.iter().filter(|g| !g.is_load()) {
             count += group.potentials;
@@ -163,15 +163,15 @@ impl Asynchronous {
         Asynchronous {
             options,
             clock,
-            leads,
+            prescribed,
             collisions,
             edges,
-            looks: Queue::default(),
+            checks: Queue::default(),
             tau: vec![0; model.reference.len()],
             now: 0,
             window: (ends.1, ends.1),
             kicks: Queue::default(),
-            sums: Sums::default(),
+            sums: KickSums::default(),
             copy: Synchronised::new(model),
             range,
             groups,
@@ -186,8 +186,8 @@ impl Asynchronous {
 
     /// Steps of the nodes and edges that look for contacts [s], the longest if they follow speeds, and how many have each.
     pub fn contact_steps(&self) -> Vec<(f64, u64)> {
-        let rings = self.collisions.rings.iter().chain(&self.edges.rings);
-        rings.map(|r| (self.clock.between(0, r.step), r.members.len() as u64)).collect()
+        let check_groups = self.collisions.check_groups.iter().chain(&self.edges.check_groups);
+        check_groups.map(|r| (self.clock.between(0, r.step), r.members.len() as u64)).collect()
     }
 
     pub fn counters(&self, ledger: &Ledger) -> Counters {
@@ -218,18 +218,18 @@ impl Asynchronous {
     fn fill_queues(&mut self) {
         self.kicks.clear();
         self.kicks.push((self.window.1, key(Kind::Window, 0)));
-        for (i, lead) in self.leads.iter().enumerate() {
-            self.kicks.push((lead.next, key(Kind::Lead, i as u32)));
+        for (i, group) in self.prescribed.iter().enumerate() {
+            self.kicks.push((group.next, key(Kind::PrescribedGroup, i as u32)));
         }
         for (g, group) in self.groups.list.iter().enumerate() {
             self.kicks.push((group.next, key(Kind::Kick, g as u32)));
         }
-        self.looks.clear();
-        for (i, ring) in self.collisions.rings.iter().enumerate() {
-            self.looks.push((ring.next, key(Kind::Node, i as u32)));
+        self.checks.clear();
+        for (i, check_group) in self.collisions.check_groups.iter().enumerate() {
+            self.checks.push((check_group.next, key(Kind::Node, i as u32)));
         }
-        for (i, ring) in self.edges.rings.iter().enumerate() {
-            self.looks.push((ring.next, key(Kind::Edge, i as u32)));
+        for (i, check_group) in self.edges.check_groups.iter().enumerate() {
+            self.checks.push((check_group.next, key(Kind::Edge, i as u32)));
         }
     }
 
@@ -340,7 +340,7 @@ impl Asynchronous {
     }
 
     /// Nodes and edges look for contacts until `end`, or until the next kick.
-    fn look(
+    fn check(
         &mut self,
         end: u64,
         kick: Event,
@@ -350,26 +350,26 @@ impl Asynchronous {
     ) -> Result<(), (u64, StepError)> {
         let begin = Instant::now();
         loop {
-            let (tick, event) = self.looks.first();
+            let (tick, event) = self.checks.first();
             if tick >= end || (tick, event) > kick {
                 break;
             }
             let when = self.when(tick);
             let Asynchronous { groups, tau, collisions, edges, .. } = self;
-            let mut hands = Hands { model, groups, state, tau, when };
+            let mut context = ContactContext { model, groups, state, tau, when };
             if collisions.is_due(tick) {
-                collisions.refresh(edges, &hands);
+                collisions.refresh(edges, &context);
             }
             let next = match kind_and_id(event) {
-                (Kind::Edge, id) => edges.look(id as usize, collisions, &mut hands),
-                (_, id) => collisions.look(id as usize, &mut hands),
+                (Kind::Edge, id) => edges.check(id as usize, collisions, &mut context),
+                (_, id) => collisions.check(id as usize, &mut context),
             };
             if let Some(bodies) = self.collisions.passed {
                 let [first, second] = bodies.map(|b| self.collisions.scene.bodies[b as usize].name.clone());
                 let time = self.clock.time(tick);
                 return Err((tick, StepError::PassedThrough { first, second, time }));
             }
-            self.looks.replace_first((next, event));
+            self.checks.replace_first((next, event));
         }
         ledger.phases.search += begin.elapsed().as_secs_f64();
         Ok(())
@@ -385,8 +385,8 @@ impl Asynchronous {
     ) -> Result<(u64, Reached), (u64, StepError)> {
         let mut until_look = 0;
         loop {
-            let (kick, look) = (self.kicks.first(), self.looks.first());
-            let (tick, event) = kick.min(look);
+            let (kick, check) = (self.kicks.first(), self.checks.first());
+            let (tick, event) = kick.min(check);
             if tick >= end {
                 return Ok((end, Reached::Until));
             }
@@ -401,10 +401,10 @@ impl Asynchronous {
             let (kind, id) = kind_and_id(event);
             let next = match kind {
                 Kind::Window => self.close_window(tick, model, state, ledger).map_err(failed)?,
-                Kind::Lead => self.lead(id as usize, tick, model, state),
+                Kind::PrescribedGroup => self.prescribe(id as usize, tick, model, state),
                 Kind::Kick => self.kick(id as usize, tick, model, state, ledger).map_err(failed)?,
                 Kind::Node | Kind::Edge => {
-                    self.look(end.min(kick.0.saturating_add(1)), kick, model, state, ledger)?;
+                    self.check(end.min(kick.0.saturating_add(1)), kick, model, state, ledger)?;
                     continue;
                 }
             };

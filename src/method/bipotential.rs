@@ -56,13 +56,13 @@ struct Closing {
 
 /// What contact did, to be booked over two steps.
 #[derive(Clone, Copy, Debug, Default)]
-struct Halves {
+struct DeferredWork {
     contact: f64,
     outer: f64,
 }
 
 /// A step before it is taken.
-pub struct Outlook<'a> {
+pub struct StepInput<'a> {
     /// Positions and velocities at its start.
     pub x: &'a [Vec3],
     pub v: &'a [Vec3],
@@ -76,7 +76,7 @@ pub struct Outlook<'a> {
 /// Contacts are unsolved if the last sweep changed a velocity by more than this times the tolerance.
 const UNSOLVED: f64 = 100.0;
 
-pub struct Touches {
+pub struct ContactSet {
     pub world: ContactWorld,
     /// Where obstacles stand at the start and at the end of the step.
     poses: [Vec<Pose>; 2],
@@ -88,13 +88,13 @@ pub struct Touches {
     /// Impulse on each node in this step and in the one before [N s].
     pub impulse: Vec<Vec3>,
     pub impulse_before: Vec<Vec3>,
-    halves: Halves,
+    deferred: DeferredWork,
     /// Fastest approach of anything that met so far [m/s].
     pub speed: f64,
-    /// Gap up to which contacts are listed, and the deepest overlap at the last look [m].
+    /// Gap up to which contacts are listed, and the deepest overlap at the last search [m].
     near: f64,
     depth: f64,
-    /// Where everybody stood at the last look and at the one before, if somebody is a shell with two sides: what has come
+    /// Where everybody stood at the last search and at the one before, if somebody is a shell with two sides: what has come
     /// through it since belongs to the other side.
     last: Vec<Vec3>,
     before_last: Vec<Vec3>,
@@ -109,11 +109,11 @@ pub struct Touches {
     pub any_moved: bool,
 }
 
-impl Touches {
-    pub fn new(model: &Model) -> Touches {
+impl ContactSet {
+    pub fn new(model: &Model) -> ContactSet {
         let world = ContactWorld::new(model, false);
         let nodes = model.reference.len();
-        Touches {
+        ContactSet {
             last: Vec::new(),
             before_last: Vec::new(),
             two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
@@ -128,7 +128,7 @@ impl Touches {
             kept: Vec::new(),
             impulse: vec![Vec3::zeros(); nodes],
             impulse_before: vec![Vec3::zeros(); nodes],
-            halves: Halves::default(),
+            deferred: DeferredWork::default(),
             speed: 0.0,
             report: Report::default(),
             unfinished: 0,
@@ -187,8 +187,13 @@ impl Touches {
     }
 
     /// Looks for the contacts of a step. Returns the deepest overlap at its start [m].
-    pub fn look(&mut self, model: &Model, options: &Options, step: &Outlook) -> Result<f64, SearchError> {
-        let &Outlook { x, v, free, time, dt } = step;
+    pub fn search_contacts(
+        &mut self,
+        model: &Model,
+        options: &Options,
+        step: &StepInput,
+    ) -> Result<f64, SearchError> {
+        let &StepInput { x, v, free, time, dt } = step;
         for (poses, time) in self.poses.iter_mut().zip([time, time + dt]) {
             pose_all(model, time, poses);
         }
@@ -233,7 +238,7 @@ impl Touches {
     }
 
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.
-    pub fn list(&mut self, model: &Model, options: &Options, v: &[Vec3], free: &[Vec3], dt: f64) {
+    pub fn build_contacts(&mut self, model: &Model, options: &Options, v: &[Vec3], free: &[Vec3], dt: f64) {
         let mut list = std::mem::take(&mut self.contacts.list);
         let mut pairs = std::mem::take(&mut self.pairs);
         let [from, to] = &self.poses;
@@ -256,10 +261,11 @@ impl Touches {
             let law = model.contact.law(pair.bodies[0], pair.bodies[1]);
             contact.mu = law.friction;
             let closing = Closing { gap: pair.gap, approach: contact.normal.dot(before) };
-            contact.shift = self.shift(closing, contact, options, law.restitution.unwrap_or(0.0), free, dt);
+            contact.velocity_bias =
+                self.velocity_bias(closing, contact, options, law.restitution.unwrap_or(0.0), free, dt);
             contact.force = self.guess(pair);
             let u = contact.velocity(free);
-            if contact.normal.dot(&u) + contact.shift < 0.0 { u.norm() } else { 0.0 }
+            if contact.normal.dot(&u) + contact.velocity_bias < 0.0 { u.norm() } else { 0.0 }
         };
         let all = list.par_iter_mut().zip(&pairs).with_min_len(STRETCH);
         let fastest = all.map(finish).reduce(|| 0.0, f64::max);
@@ -268,7 +274,7 @@ impl Touches {
     }
 
     /// How much room a contact has to close in the step, as a velocity.
-    fn shift(
+    fn velocity_bias(
         &self,
         Closing { gap, approach }: Closing,
         contact: &Contact,
@@ -281,7 +287,7 @@ impl Touches {
             Activation::Position if gap >= 0.0 => gap / dt,
             Activation::Position => {
                 let most = (SLOWLY * self.speed).max(EDGES_PER_STEP * self.world.finest / dt);
-                (options.push_back * gap / dt).max(-most)
+                (options.baumgarte * gap / dt).max(-most)
             }
             Activation::Rate | Activation::Project => 0.0,
         };
@@ -322,7 +328,7 @@ impl Touches {
             tolerance: options.tolerance,
             scale: self.speed.max(options.speed),
             sweeps: options.sweeps,
-            natural: options.natural,
+            natural_map_residual: options.natural_map_residual,
         };
         self.report = self.contacts.solve(&self.world.inertia, dt, v, &limits);
         self.unfinished += u64::from(self.report.unfinished > 0);
@@ -339,7 +345,7 @@ impl Touches {
         self.impulse.fill(Vec3::zeros());
         self.kept.clear();
         let late = if centred { 0.5 } else { 1.0 };
-        let mut now = Halves::default();
+        let mut now = DeferredWork::default();
         let (mut work, mut outer_work, mut lost) = (0.0, 0.0, 0.0);
         let mut carried = 0;
         for (contact, (pair, before)) in self.contacts.list.iter().zip(&self.pairs) {
@@ -373,10 +379,10 @@ impl Touches {
             }
             self.world.count(pair, j);
         }
-        ledger.restitution -= work - 0.5 * self.halves.contact + lost;
+        ledger.restitution -= work - 0.5 * self.deferred.contact + lost;
         ledger.friction += lost;
-        ledger.external += outer_work - 0.5 * self.halves.outer;
-        self.halves = if centred { Halves::default() } else { now };
+        ledger.external += outer_work - 0.5 * self.deferred.outer;
+        self.deferred = if centred { DeferredWork::default() } else { now };
         ledger.contacts = carried;
         ledger.collision_kicks += carried;
     }
@@ -404,15 +410,19 @@ impl Touches {
         let still = std::mem::take(&mut self.impulse);
         // lists contacts where nodes are now; speeds and guesses play no part
         let speed = self.speed;
-        self.list(model, options, &still, &still, 1.0);
+        self.build_contacts(model, options, &still, &still, 1.0);
         (self.speed, self.near) = (speed, near);
         self.impulse = still;
         for (contact, (pair, _)) in self.contacts.list.iter_mut().zip(&self.pairs) {
             (contact.mu, contact.outer, contact.force) = (0.0, Vec3::zeros(), Vec3::zeros());
-            contact.shift = pair.gap;
+            contact.velocity_bias = pair.gap;
         }
-        let limits =
-            Limits { tolerance: options.tolerance, scale: depth, sweeps: options.sweeps, natural: None };
+        let limits = Limits {
+            tolerance: options.tolerance,
+            scale: depth,
+            sweeps: options.sweeps,
+            natural_map_residual: None,
+        };
         self.contacts.solve(&self.world.inertia, 1.0, &mut self.moved, &limits);
         for (x, d) in x.iter_mut().zip(&self.moved) {
             *x += d;
@@ -431,10 +441,10 @@ impl Touches {
         record.numbers(&name("kept"), &keys.collect::<Vec<f64>>());
         let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
         record.vectors(&name("forces"), &forces);
-        let Halves { contact, outer } = self.halves;
+        let DeferredWork { contact, outer } = self.deferred;
         record.numbers(&name("halves"), &[contact, outer, self.speed, self.depth, self.contacts.typical]);
         record.counts(&name("unfinished"), &[self.unfinished]);
-        // the last look is taken again
+        // the last search is taken again
         record.vectors(&name("last"), &self.before_last);
     }
 
@@ -453,7 +463,7 @@ impl Touches {
         self.kept = kept.collect();
         let mut halves = [0.0; 5];
         record.read_numbers(&name("halves"), &mut halves)?;
-        self.halves = Halves { contact: halves[0], outer: halves[1] };
+        self.deferred = DeferredWork { contact: halves[0], outer: halves[1] };
         (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         let last = record.get(&name("last"))?;

@@ -26,7 +26,7 @@ mod parts;
 mod reduced;
 mod thin;
 
-use super::bipotential::{Outlook, Touches};
+use super::bipotential::{ContactSet, StepInput};
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
 use super::semi_explicit::{Activation, Options as ContactOptions};
@@ -47,11 +47,11 @@ use std::sync::atomic::AtomicBool;
 use thin::Thin;
 
 /// Change of positions, over the finest edge, at which Newton's method has converged.
-const STILL: f64 = 1e-8;
+const INCREMENT_TOL: f64 = 1e-8;
 /// What may be left of the balance of forces, of their size.
-const BALANCED: f64 = 1e-8;
+const RESIDUAL_TOL: f64 = 1e-8;
 /// Energy that a step may create or lose out of nothing, of what there is; halves of it half of that.
-const CREATED: f64 = 5e-4;
+const ENERGY_DEFECT: f64 = 5e-4;
 
 kind!(
     /// Above 0, and up to 1.
@@ -107,7 +107,7 @@ pub struct BipotentialImplicit {
     options: Options,
     control: StepControl,
     forces: Forces,
-    touches: Touches,
+    contact_set: ContactSet,
     thin: Thin,
     work: Work,
     newton: Newton,
@@ -130,15 +130,15 @@ pub struct BipotentialImplicit {
 impl BipotentialImplicit {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, FactorError> {
-        let touches = Touches::new(model);
+        let contact_set = ContactSet::new(model);
         let bounds = model
             .reference
             .iter()
             .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
                 (b.0.inf(x), b.1.sup(x))
             });
-        let size = if touches.world.finest > 0.0 {
-            touches.world.finest
+        let size = if contact_set.world.finest > 0.0 {
+            contact_set.world.finest
         } else {
             1e-2 * (bounds.1 - bounds.0).norm()
         };
@@ -146,8 +146,8 @@ impl BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),
             forces: Forces::new(model),
-            thin: Thin::new(model, &touches.world.scene),
-            touches,
+            thin: Thin::new(model, &contact_set.world.scene),
+            contact_set,
             work: Work::new(model),
             newton: Newton::default(),
             middle: vec![Vec3::zeros(); model.reference.len()],
@@ -163,7 +163,7 @@ impl BipotentialImplicit {
 
     /// How the contacts of the last iteration were solved.
     pub fn report(&self) -> Report {
-        self.touches.report
+        self.contact_set.report
     }
 
     /// The last iteration.
@@ -203,8 +203,8 @@ impl BipotentialImplicit {
             Ok(()) => {
                 state.step += 1;
                 self.iterations = self.newton.iterations - iterations;
-                self.counts = self.touches.stick_and_slip();
-                ledger.penetration = self.look(model, state, dt)?;
+                self.counts = self.contact_set.stick_and_slip();
+                ledger.penetration = self.find_contacts(model, state, dt)?;
                 self.ready = true;
                 ledger.close_step(dt);
                 return Ok(Reached::Until);
@@ -226,10 +226,14 @@ impl BipotentialImplicit {
         }
     }
 
-    fn look(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
+    fn find_contacts(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
         let contact = &self.options.contact();
         let (x, v) = (&state.x[..], &state.v[..]);
-        Ok(self.touches.look(model, contact, &Outlook { x, v, free: v, time: state.time, dt: h })?)
+        Ok(self.contact_set.search_contacts(
+            model,
+            contact,
+            &StepInput { x, v, free: v, time: state.time, dt: h },
+        )?)
     }
 
     /// A part of a step.
@@ -246,64 +250,24 @@ impl BipotentialImplicit {
         self.work.v.copy_from_slice(&state.v);
         let mut watch = Watch::start();
         let motion = [&self.work.x[..], &self.work.v[..]];
-        if let Some(far) = self.thin.too_far(model, &self.touches.world.scene, motion, t1 - h, h) {
+        if let Some(far) = self.thin.too_far(model, &self.contact_set.world.scene, motion, t1 - h, h) {
             let [first, second] = far.bodies.map(|b| model.contact.name_of(model, b));
             let (way, thickness) = (far.way, far.thickness);
             return Err(Trouble::Again(StepError::TooFar { first, second, time: t1, dt: h, way, thickness }));
         }
         if !std::mem::take(&mut self.ready) {
-            self.look(model, state, h).map_err(Trouble::Error)?;
+            self.find_contacts(model, state, h).map_err(Trouble::Error)?;
         }
         let v = &self.work.v;
-        self.touches.list(model, &self.options.contact(), v, v, h);
-        self.work.reduced.list(&self.work.parts, model.bodies.len(), &self.touches.contacts.list);
+        self.contact_set.build_contacts(model, &self.options.contact(), v, v, h);
+        self.work.reduced.build(&self.work.parts, model.bodies.len(), &self.contact_set.contacts.list);
         watch.add(&mut ledger.phases.search);
-        let restraints = &model.restraints;
-        for held in &restraints.held {
-            let k = held.node as usize;
-            let way = model.reference[k] + restraints.displacement(held, t1) - self.work.x[k];
-            state.x[k] += way - held.free * way;
-        }
-        let limits = Limits {
-            iterations: self.options.iterations,
-            balanced: BALANCED,
-            still: STILL * self.size,
-            keep: self.options.keep,
-        };
-        let mut equations = Equations {
-            model,
-            state,
-            options: &self.options,
-            forces: &mut self.forces,
-            touches: &mut self.touches,
-            work: &mut self.work,
-            h,
-            t1,
-            still: 0.1 * limits.still / (self.options.theta * h),
-            totals: None,
-            listed: true,
-            seconds: [0.0; 3],
-            stop,
-        };
-        let outcome = match equations.recall() {
-            Ok(()) => self.newton.run(&mut equations, &limits, stop),
-            Err(error) => Outcome::Stuck(Stuck::Factors(error)),
-        };
-        let (totals, seconds) = (equations.totals, equations.seconds);
-        ledger.phases.force += seconds[0];
-        ledger.phases.solve += seconds[1];
-        ledger.phases.response += seconds[2];
+        let totals = self.solve(model, state, leap, ledger, stop)?;
         let mut watch = Watch::start();
-        match outcome {
-            Outcome::Converged => {}
-            Outcome::Stopped => return Err(Trouble::Stopped),
-            Outcome::Stuck(stuck) => return Err(Trouble::Again(self.trouble(model, state, leap, stuck))),
-        }
-        let Some(totals) = totals else { return Err(Trouble::Stopped) };
         self.finish(model, state, h);
         let (created, energy) = self.created(model, state, h, totals.strain - ledger.strain, totals.strain);
-        let most =
-            CREATED * h / self.control.dt * energy.max(ledger.peak) + self.newton.last.floor * self.size;
+        let most = ENERGY_DEFECT * h / self.control.dt * energy.max(ledger.peak)
+            + self.newton.last.floor * self.size;
         if created > most && !leap.last {
             return Err(Trouble::Again(StepError::Created { time: t1, dt: h, share: created / energy }));
         }
@@ -318,6 +282,58 @@ impl BipotentialImplicit {
         Ok(())
     }
 
+    /// Positions at the end of a part of a step in which all forces balance, contacts as listed; the energies there.
+    fn solve(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Totals, Trouble<StepError>> {
+        let Leap { length: h, end: t1, .. } = leap;
+        let restraints = &model.restraints;
+        for held in &restraints.held {
+            let k = held.node as usize;
+            let way = model.reference[k] + restraints.displacement(held, t1) - self.work.x[k];
+            state.x[k] += way - held.free * way;
+        }
+        let limits = Limits {
+            iterations: self.options.iterations,
+            residual_tol: RESIDUAL_TOL,
+            increment_tol: INCREMENT_TOL * self.size,
+            keep: self.options.keep,
+        };
+        let mut equations = Equations {
+            model,
+            state,
+            options: &self.options,
+            forces: &mut self.forces,
+            contact_set: &mut self.contact_set,
+            work: &mut self.work,
+            h,
+            t1,
+            velocity_tol: 0.1 * limits.increment_tol / (self.options.theta * h),
+            totals: None,
+            listed: true,
+            seconds: [0.0; 3],
+            stop,
+        };
+        let outcome = match equations.recall() {
+            Ok(()) => self.newton.run(&mut equations, &limits, stop),
+            Err(error) => Outcome::Stuck(Stuck::Factors(error)),
+        };
+        let (totals, seconds) = (equations.totals, equations.seconds);
+        ledger.phases.force += seconds[0];
+        ledger.phases.solve += seconds[1];
+        ledger.phases.response += seconds[2];
+        match outcome {
+            Outcome::Converged => totals.ok_or(Trouble::Stopped),
+            Outcome::Stopped => Err(Trouble::Stopped),
+            Outcome::Stuck(stuck) => Err(Trouble::Again(self.trouble(model, state, leap, stuck))),
+        }
+    }
+
     /// Remembers the start of the step, before the first part of it is booked.
     fn keep_before(&mut self, state: &State, ledger: &Ledger) {
         let mut record = Record::default();
@@ -327,7 +343,7 @@ impl BipotentialImplicit {
         self.before = Some(Box::new((record, ledger.clone())));
     }
 
-    /// Velocities at the end, held directions as they are led.
+    /// Velocities at the end, held directions as prescribed.
     fn finish(&self, model: &Model, state: &mut State, h: f64) {
         let (theta, work) = (self.options.theta, &self.work);
         for (k, v) in state.v.iter_mut().enumerate() {
@@ -335,8 +351,8 @@ impl BipotentialImplicit {
         }
         for held in &model.restraints.held {
             let k = held.node as usize;
-            let led = (state.x[k] - work.x[k]) / h;
-            state.v[k] = held.free * state.v[k] + led - held.free * led;
+            let prescribed = (state.x[k] - work.x[k]) / h;
+            state.v[k] = held.free * state.v[k] + prescribed - held.free * prescribed;
         }
     }
 
@@ -382,13 +398,13 @@ impl BipotentialImplicit {
             Stuck::Factors(error) => return StepError::Factors { time, dt, error },
         };
         let unknowns = &self.work.parts.unknowns;
-        let left = |k: usize| unknowns.spread(k, &self.work.left).norm();
+        let left = |k: usize| unknowns.expand(k, &self.work.left).norm();
         let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
             let l = left(k);
             if l > worst.1 { (k, l) } else { worst }
         });
         let body = &model.bodies[self.work.parts.body(worst.0)];
-        let contact = self.touches.contact_of(worst.0).map(|[a, b]| {
+        let contact = self.contact_set.contact_of(worst.0).map(|[a, b]| {
             let name = |b: u32| model.contact.name_of(model, b);
             [name(a), name(b)]
         });
@@ -408,7 +424,7 @@ impl BipotentialImplicit {
         for (to, (a, b)) in self.middle.iter_mut().zip(self.work.x.iter().zip(&state.x)) {
             *to = 0.5 * (a + b);
         }
-        self.touches.book(h, &self.middle, &state.v, true, ledger);
+        self.contact_set.book(h, &self.middle, &state.v, true, ledger);
         ledger.kinetic = 0.0;
         let mut held = model.restraints.held.iter().enumerate().peekable();
         for body in &model.bodies {
@@ -424,7 +440,7 @@ impl BipotentialImplicit {
                 let mut push = h * (outside - drag);
                 if let Some((i, support)) = held.next_if(|h| h.1.node as usize == k) {
                     let force = (1.0 - xi) * work.force[k] + xi * now;
-                    let lacks = m * (v1 - v0) - h * force - self.touches.impulse[k];
+                    let lacks = m * (v1 - v0) - h * force - self.contact_set.impulse[k];
                     let given = lacks - support.free * lacks;
                     ledger.external += given.dot(&mean);
                     push += given;
@@ -460,7 +476,7 @@ impl Method for BipotentialImplicit {
         (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
         ledger.dt = self.control.dt;
         ledger.open();
-        ledger.penetration = self.look(model, state, self.control.dt)?;
+        ledger.penetration = self.find_contacts(model, state, self.control.dt)?;
         ledger.penetration_max = ledger.penetration;
         self.ready = true;
         Ok(())
@@ -490,7 +506,7 @@ impl Method for BipotentialImplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.world.impulses)
+        Some(&self.contact_set.world.impulses)
     }
 
     fn newton_counts(&self) -> Option<[u64; 3]> {
@@ -500,7 +516,7 @@ impl Method for BipotentialImplicit {
 
     fn save(&self, record: &mut Record) {
         self.control.save("implicit", record);
-        self.touches.save("implicit", record);
+        self.contact_set.save("implicit", record);
         record.vectors("implicit.force", &self.work.force);
         record.vectors("implicit.external", &self.work.external[0]);
         record.vectors("implicit.support", &self.support);
@@ -513,7 +529,7 @@ impl Method for BipotentialImplicit {
 
     fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
         self.control.restore("implicit", record)?;
-        self.touches.restore("implicit", record)?;
+        self.contact_set.restore("implicit", record)?;
         record.read_vectors("implicit.force", &mut self.work.force)?;
         record.read_vectors("implicit.external", &mut self.work.external[0])?;
         record.read_vectors("implicit.support", &mut self.support)?;

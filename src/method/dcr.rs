@@ -97,7 +97,7 @@ pub struct Dcr {
     newmark: Newmark,
     collisions: Collisions,
     /// ⅛Δt²M a² of the nodes touched in the last step, as it stands in the books of variant P.
-    shift: f64,
+    half_step_energy: f64,
     /// How far friction is below its highest stand, which is what the books show [J].
     short: f64,
 }
@@ -111,7 +111,7 @@ impl Dcr {
             options: Options { guard: options.guard || collisions.two_sided, ..options },
             newmark: Newmark::new(model, rule),
             collisions,
-            shift: 0.0,
+            half_step_energy: 0.0,
             short: 0.0,
         }
     }
@@ -220,11 +220,11 @@ impl Dcr {
     /// What the events of a step of variant P have cost beside the impacts themselves; returns what friction has.
     fn book_predictor(&mut self, model: &Model, ledger: &mut Ledger) -> f64 {
         let half = 0.5 * self.newmark.dt();
-        let (mut shift, mut friction) = (0.0, 0.0);
+        let (mut half_step_energy, mut friction) = (0.0, 0.0);
         for n in &self.collisions.account.nodes {
             let (k, m) = (n.node as usize, model.mass[n.node as usize]);
             let a1 = self.newmark.acceleration(k);
-            shift += 0.5 * half * half * m * a1.norm_squared();
+            half_step_energy += 0.5 * half * half * m * a1.norm_squared();
             ledger.restitution -= half * a1.dot(&n.normal) - 0.5 * m * (n.a + a1).dot(&n.moved);
             let mean = 0.5 * (n.a + a1);
             friction -= mean.dot(&(half * n.friction - m * n.held_back));
@@ -232,8 +232,8 @@ impl Dcr {
             ledger.correction += half * a1.dot(&n.spin) - 0.5 * m * (n.a + a1).dot(&n.guarded);
         }
         // held by contact, their velocity at the end of a step is half a step of acceleration off
-        ledger.restitution -= shift - self.shift;
-        self.shift = shift;
+        ledger.restitution -= half_step_energy - self.half_step_energy;
+        self.half_step_energy = half_step_energy;
         friction
     }
 
@@ -320,7 +320,7 @@ impl Method for Dcr {
 
     fn save(&self, record: &mut Record) {
         self.newmark.save("dcr", record);
-        record.numbers("dcr.shift", &[self.shift, self.short]);
+        record.numbers("dcr.shift", &[self.half_step_energy, self.short]);
         self.collisions.world.save("dcr", record);
         record.vectors("dcr.x", &self.collisions.world.x);
         let known: Vec<f64> = self.collisions.known.iter().flat_map(|k| k.map(f64::from)).collect();
@@ -329,9 +329,9 @@ impl Method for Dcr {
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
-        let mut shift = [0.0; 2];
-        record.read_numbers("dcr.shift", &mut shift)?;
-        [self.shift, self.short] = shift;
+        let mut half_step_energy = [0.0; 2];
+        record.read_numbers("dcr.shift", &mut half_step_energy)?;
+        [self.half_step_energy, self.short] = half_step_energy;
         self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();

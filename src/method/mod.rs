@@ -21,14 +21,15 @@
 //! | `response.rs` | the answer to one impact |
 
 pub mod asynchronous;
-pub mod bipotential;
+pub(crate) mod bipotential;
 pub mod bipotential_implicit;
 mod chunks;
-pub mod contact_world;
+pub(crate) mod contact_world;
 pub mod dcr;
 pub mod impulses;
-pub mod newmark;
+pub(crate) mod newmark;
 pub mod nonsmooth;
+#[doc(hidden)]
 pub mod response;
 pub mod semi_explicit;
 pub mod statics;
@@ -79,7 +80,7 @@ pub enum StepError {
     )]
     Unguarded { first: String, second: String, time: f64 },
     #[error(
-        "body `{first}` passed through the surface of `{second}` between two looks at t = {time:.4e} s; \
+        "body `{first}` passed through the surface of `{second}` between two contact checks at t = {time:.4e} s; \
          a smaller `step.safety` or a shorter `contact_step` helps, or method = \"dcr\" with `swept = true`"
     )]
     PassedThrough { first: String, second: String, time: f64 },

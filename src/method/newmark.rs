@@ -9,7 +9,7 @@
 //! of every force is booked as the mean of its two ends times Δx, the last term telescopes, and the error of the
 //! ledger stays bounded. Likewise `Σm(x×v)` changes by exactly `½Δt Σ(xₙ×Fₙ + xₙ₊₁×Fₙ₊₁)`.
 //!
-//! **Supports.** A held node moves in the range of its projector P; a led one is where it is led to after every step.
+//! **Supports.** A held node moves in the range of its projector P; a prescribed one is where its motion says after every step.
 //! The support's impulse and work are what the node's own balance lacks, so they are exact by definition.
 //!
 //! **Contact.** Between the halves a method may move nodes and change their velocities. It then says who was touched
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 /// What contact did to one node between the two halves of a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Touch {
+pub struct ContactKick {
     /// Whole impulse [N s], and the change of velocity it made [m/s]: less where the node is held.
     pub impulse: Vec3,
     pub kick: Vec3,
@@ -42,7 +42,7 @@ pub struct Touched<'a> {
     pub start: &'a [Vec3],
     /// Place of each node in the list, or [`UNTOUCHED`].
     pub slot: &'a [u32],
-    pub list: &'a [Touch],
+    pub list: &'a [ContactKick],
 }
 
 /// Stands for a node nothing has touched.
@@ -50,14 +50,14 @@ pub const UNTOUCHED: u32 = u32::MAX;
 
 impl Touched<'_> {
     #[inline]
-    fn at(&self, node: usize) -> Touch {
+    fn at(&self, node: usize) -> ContactKick {
         self.list.get(self.slot[node] as usize).copied().unwrap_or_default()
     }
 }
 
 /// What one chunk books in a step.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct ChunkSums {
     kinetic: f64,
     external: f64,
     damping: f64,
@@ -87,7 +87,7 @@ pub struct Newmark {
 /// What belongs to one chunk of nodes: the memory of its held ones, and the books.
 struct Own {
     memory: Vec<Memory>,
-    sums: Sums,
+    sums: ChunkSums,
 }
 
 impl Newmark {
@@ -101,7 +101,7 @@ impl Newmark {
             loads: Loads::new(model),
             chunks: chunks::chunks(model, |held| Own {
                 memory: vec![Memory::default(); held],
-                sums: Sums::default(),
+                sums: ChunkSums::default(),
             }),
         }
     }
@@ -144,13 +144,13 @@ impl Newmark {
                 }
                 for (held, memory) in mine.iter().zip(&chunk.own.memory) {
                     let i = held.node as usize - start;
-                    // undone and done again with the held directions led, so that no drift builds up there
+                    // undone and done again with the held directions as prescribed, so that no drift builds up there
                     let from = x[i] - dt * v[i];
                     let free = held.free * (Vec3::from(memory.v) + 0.5 * dt * a[i]);
                     let goal = model.reference[held.node as usize] + restraints.displacement(held, t1);
-                    let led = (goal - from) - held.free * (goal - from);
-                    v[i] = free + led / dt;
-                    x[i] = from + dt * free + led;
+                    let prescribed = (goal - from) - held.free * (goal - from);
+                    v[i] = free + prescribed / dt;
+                    x[i] = from + dt * free + prescribed;
                     // what has brought it from vₙ to v½, for the books and for the way back
                     a[i] = (v[i] - Vec3::from(memory.v)) / (0.5 * dt);
                 }
@@ -190,7 +190,7 @@ impl Newmark {
             .enumerate()
             .for_each(|(c, ((v, a), chunk))| {
                 let start = c * CHUNK;
-                let mut sums = Sums::default();
+                let mut sums = ChunkSums::default();
                 for segment in &chunk.segments {
                     let local = segment.nodes.start - start..segment.nodes.end - start;
                     half.segment(segment, &mut v[local.clone()], &mut a[local], &mut sums);
@@ -315,7 +315,7 @@ struct Half<'a> {
 impl Half<'_> {
     /// Nodes of one body, as if nobody held them.
     #[inline(always)]
-    fn segment(&self, segment: &Segment, v: &mut [Vec3], a: &mut [Vec3], sums: &mut Sums) {
+    fn segment(&self, segment: &Segment, v: &mut [Vec3], a: &mut [Vec3], sums: &mut ChunkSums) {
         let body = &self.model.bodies[segment.body];
         let mass = &self.model.mass[segment.nodes.clone()];
         let dt = self.dt;
@@ -356,7 +356,7 @@ impl Half<'_> {
         [mut before, mut now]: [Vec3; 2],
         drag: f64,
         [middle, a_before, v]: [Vec3; 3],
-        sums: &mut Sums,
+        sums: &mut ChunkSums,
     ) {
         let (dt, x) = (self.dt, self.x[node]);
         let (move_by, kick) = match &self.touched {
@@ -375,17 +375,24 @@ impl Half<'_> {
         sums.moment += 0.5 * dt * (from.cross(&before) + x.cross(&now));
     }
 
-    /// A held node: the free part of its motion as it came out, the held part as it is led. Returns the impulse of its
+    /// A held node: the free part of its motion as it came out, the held part as prescribed. Returns the impulse of its
     /// support [N s].
     #[inline(always)]
-    fn held(&self, held: &Held, memory: &mut Memory, v: &mut Vec3, a: &mut Vec3, sums: &mut Sums) -> Vec3 {
+    fn held(
+        &self,
+        held: &Held,
+        memory: &mut Memory,
+        v: &mut Vec3,
+        a: &mut Vec3,
+        sums: &mut ChunkSums,
+    ) -> Vec3 {
         let node = held.node as usize;
         let (m, dt) = (self.model.mass[node], self.dt);
         let (middle, unheld) = (*v - 0.5 * dt * *a, *v);
         *v = held.free * unheld + self.model.restraints.velocity(held, self.t1);
         *a = held.free * *a;
         let body = body_of(self.model, node);
-        let pull = self_pull(body, m, self.forces.at(node), &self.loads.now, held, self.t1, *v);
+        let pull = unbalanced_force(body, m, self.forces.at(node), &self.loads.now, held, self.t1, *v);
         let before = std::mem::replace(memory, Memory { v: memory.v, pull: pull.into() });
         let support = self.book_held(held, &before, pull, [middle, *v], sums);
         if body.damping > 0.0 {
@@ -413,13 +420,13 @@ impl Half<'_> {
         before: &Memory,
         pull: Vec3,
         [middle, v]: [Vec3; 2],
-        sums: &mut Sums,
+        sums: &mut ChunkSums,
     ) -> Vec3 {
         let node = held.node as usize;
         let (m, dt, x) = (self.model.mass[node], self.dt, self.x[node]);
         let (v_before, pull_before) = (Vec3::from(before.v), Vec3::from(before.pull));
         let bear = 0.5 * (pull_before + pull);
-        let touch = self.touched.map_or(Touch::default(), |t| t.at(node));
+        let touch = self.touched.map_or(ContactKick::default(), |t| t.at(node));
         let impulse = m * (v - v_before) + dt * bear - touch.impulse;
         let only_held = |y: Vec3| y - held.free * y;
         let (w, w_before) = (only_held(v), only_held(v_before));
@@ -441,7 +448,15 @@ fn body_of(model: &Model, node: usize) -> &Body {
 }
 
 /// `f − f_ext + c m v` of a held node: what its support has to bear.
-fn self_pull(body: &Body, m: f64, internal: Vec3, load: &[Vec3], held: &Held, time: f64, v: Vec3) -> Vec3 {
+fn unbalanced_force(
+    body: &Body,
+    m: f64,
+    internal: Vec3,
+    load: &[Vec3],
+    held: &Held,
+    time: f64,
+    v: Vec3,
+) -> Vec3 {
     let loaded = load.get(held.node as usize).copied().unwrap_or_default();
     let external = m * body.gravity * body.gravity_table.at(time) + loaded;
     internal - external + body.damping * m * v

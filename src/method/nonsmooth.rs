@@ -25,12 +25,14 @@
 //!
 //! and `½(f + f′)·¼Δt²(a′ − a) = ⅛Δt²M(a′² − a²)` telescopes, as it does without contact.
 
-pub mod detect;
+pub(crate) mod detect;
+#[doc(hidden)]
 pub mod program;
+#[doc(hidden)]
 pub mod simplex;
 
 use super::impulses::Impulses;
-use super::newmark::{Newmark, Touch as Kick, Touched, UNTOUCHED};
+use super::newmark::{ContactKick as Kick, Newmark, Touched, UNTOUCHED};
 use super::step_control::StepRule;
 use super::{Method, StepError, Watch};
 use crate::math::Vec3;
@@ -39,7 +41,7 @@ use crate::model::{Ledger, Model, State};
 use carom_declare::{Count, section};
 use detect::{ACCEPTED, Admissible, Key};
 use program::{Friction, Gradient, Program};
-use simplex::Touch;
+use simplex::ContactKind;
 
 section! {
     /// Switches of method "nonsmooth".
@@ -300,7 +302,7 @@ impl Nonsmooth {
                 let way = at.now[k as usize] - at.start[k as usize];
                 let (n, t) = (program.normal_on(i, a), program.friction_on(i, a));
                 normal += n.dot(&way);
-                let first = a == 0 || a == 1 && c.key.0 == Touch::EdgeEdge;
+                let first = a == 0 || a == 1 && c.key.0 == ContactKind::EdgeEdge;
                 if (k as usize) < model.mass.len() {
                     let middle = match self.options.gradient {
                         Gradient::End => at.now[k as usize],
@@ -310,7 +312,7 @@ impl Nonsmooth {
                     *(if first { &mut on_first } else { &mut on_second }) += n + t;
                 } else {
                     // the drive of an obstacle does what the obstacle does
-                    let way = if c.key.0 == Touch::NodePlane && a == 1 { c.carried } else { way };
+                    let way = if c.key.0 == ContactKind::NodePlane && a == 1 { c.carried } else { way };
                     ledger.external -= n.dot(&(at.now[k as usize] - at.start[k as usize])) + t.dot(&way);
                 }
             }
@@ -444,8 +446,13 @@ impl Method for Nonsmooth {
         let keys = record.get("nonsmooth.multipliers")?;
         let mut forces = vec![Vec3::zeros(); keys.len()];
         record.read_vectors("nonsmooth.tangential", &mut forces)?;
-        let touches =
-            [Touch::NodePoint, Touch::NodePlane, Touch::NodeSegment, Touch::NodeTriangle, Touch::EdgeEdge];
+        let touches = [
+            ContactKind::NodePoint,
+            ContactKind::NodePlane,
+            ContactKind::NodeSegment,
+            ContactKind::NodeTriangle,
+            ContactKind::EdgeEdge,
+        ];
         self.program.memory.clear();
         for (k, f) in keys.chunks_exact(4).zip(forces.chunks_exact(4)) {
             let Some(&touch) = touches.get(k[0] as usize) else {

@@ -306,13 +306,13 @@ pub fn split(pair: &Pair, mass: &[f64], x: &[Vec3], v: &[Vec3]) -> Parts {
         momentum += p;
         spin += r.cross(&p);
     }
-    let (shift, turning) = (momentum / total, pseudo_inverse(&inertia) * spin);
+    let (translation, turning) = (momentum / total, pseudo_inverse(&inertia) * spin);
 
     for (i, (k, w)) in pair.stencil().enumerate() {
         let p = mass[k] * v[k];
         parts.normal[i] = w / c * along;
         parts.slide[i] = w / c * (u - along);
-        parts.rigid[i] = mass[k] * (shift + turning.cross(&(x[k] - centre)));
+        parts.rigid[i] = mass[k] * (translation + turning.cross(&(x[k] - centre)));
         parts.shape[i] = p - parts.normal[i] - parts.slide[i] - parts.rigid[i];
     }
     parts

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 1 forces     F = E − f(xₙ) − c M vₙ                             (at the end of the step before)
-//! 2 free       v* = vₙ + Δt M⁻¹F                                  prescribed directions as they are led
+//! 2 free       v* = vₙ + Δt M⁻¹F                                  prescribed directions as they are
 //! 3 contacts   nodes near faces, edges near edges, at xₙ          gap g, normal n, weights, friction
 //! 4 solve      vₙ₊₁ = v* + Δt M⁻¹Hᵀr  with Coulomb's law between r and the velocities at the end of the step
 //! 5 move       xₙ₊₁ = xₙ + Δt vₙ₊₁
@@ -23,7 +23,7 @@
 
 mod nodes;
 
-use super::bipotential::{Outlook, Touches};
+use super::bipotential::{ContactSet, StepInput};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
 use super::{Method, StepError, StepRule, Watch};
@@ -59,7 +59,7 @@ section! {
         /// Edges touch edges, where one of them is sharp.
         edge_edge: bool = true;
         /// Baumgarte factor: share of an overlap that activation "position" undoes in a step.
-        push_back ("baumgarte"): f64 as Share = 0.2;
+        baumgarte: f64 as Share = 0.2;
         /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
         tolerance: f64 as Positive = 1e-6;
         /// Sweeps at most.
@@ -68,7 +68,7 @@ section! {
         /// Speed that counts if nothing met faster [m/s].
         speed: f64 = 0.0;
         /// Largest relative error of contact forces, if that is asked for too.
-        natural: Option<f64> = None;
+        natural_map_residual: Option<f64> = None;
     } renamed {
         "push_back" => "baumgarte",
     }
@@ -81,7 +81,7 @@ pub struct SemiExplicit {
     options: Options,
     control: StepControl,
     nodes: Nodes,
-    touches: Touches,
+    contact_set: ContactSet,
     /// Velocities of the next step without contact, then with it.
     next: Vec<Vec3>,
     /// Where the nodes began the step.
@@ -99,7 +99,7 @@ impl SemiExplicit {
             options,
             control: StepControl::with_damping(model, rule),
             nodes: Nodes::new(model),
-            touches: Touches::new(model),
+            contact_set: ContactSet::new(model),
             next: vec![Vec3::zeros(); model.reference.len()],
             start: vec![Vec3::zeros(); model.reference.len()],
             ready: false,
@@ -109,30 +109,30 @@ impl SemiExplicit {
 
     /// How the contacts of the last step were solved.
     pub fn report(&self) -> Report {
-        self.touches.report
+        self.contact_set.report
     }
 
     /// Wall time spent on solving contacts so far.
     pub fn seconds(&self) -> Seconds {
-        self.touches.contacts.seconds
+        self.contact_set.contacts.seconds
     }
 
     /// Steps whose contacts were left at the limit of sweeps.
     pub fn unfinished(&self) -> u64 {
-        self.touches.unfinished
+        self.contact_set.unfinished
     }
 
     /// The contacts of the last step with their forces.
     pub fn contacts(&self) -> &[Contact] {
-        &self.touches.contacts.list
+        &self.contact_set.contacts.list
     }
 
     /// Steps 2 and 3: free velocities, and what is near. Returns the deepest overlap [m].
     fn prepare(&mut self, model: &Model, state: &State) -> Result<f64, StepError> {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         self.nodes.free(model, state, dt, t1, &mut self.next);
-        let outlook = Outlook { x: &state.x, v: &state.v, free: &self.next, time: state.time, dt };
-        let depth = self.touches.look(model, &self.options, &outlook)?;
+        let input = StepInput { x: &state.x, v: &state.v, free: &self.next, time: state.time, dt };
+        let depth = self.contact_set.search_contacts(model, &self.options, &input)?;
         self.ready = true;
         Ok(depth)
     }
@@ -204,18 +204,18 @@ impl Method for SemiExplicit {
         let mut watch = Watch::start();
         let (dt, time) = (self.control.dt, [state.time, self.control.end_of_step(state)]);
         // 4. velocities at the end of the step that obey the law at every contact
-        self.touches.list(model, &self.options, &state.v, &self.next, dt);
-        self.touches.solve(&self.options, dt, &mut self.next);
-        ledger.unsolved += u64::from(self.touches.is_unsolved(&self.options));
+        self.contact_set.build_contacts(model, &self.options, &state.v, &self.next, dt);
+        self.contact_set.solve(&self.options, dt, &mut self.next);
+        ledger.unsolved += u64::from(self.contact_set.is_unsolved(&self.options));
         watch.add(&mut ledger.phases.response);
         // 5. positions
         Nodes::advance(&mut state.x, &self.next, dt, &mut self.start);
         std::mem::swap(&mut state.v, &mut self.next);
         watch.add(&mut ledger.phases.solve);
         let before = ledger.external;
-        self.touches.book(dt, &self.start, &state.v, false, ledger);
+        self.contact_set.book(dt, &self.start, &state.v, false, ledger);
         if self.options.activation == Activation::Project {
-            let projected = self.touches.project(model, &self.options, &mut state.x, time[1]);
+            let projected = self.contact_set.project(model, &self.options, &mut state.x, time[1]);
             if let Err(error) = projected {
                 return Err(self.back_to_start(state, error.into()));
             }
@@ -229,14 +229,14 @@ impl Method for SemiExplicit {
             let error = self.failure(model, state, &totals, time[1]);
             return Err(self.back_to_start(state, error));
         }
-        let moved = if self.touches.any_moved { &self.touches.moved[..] } else { &[] };
+        let moved = if self.contact_set.any_moved { &self.contact_set.moved[..] } else { &[] };
         let done = Done {
             dt,
             time,
             x: &self.start,
             v: &self.next,
-            impulse: &self.touches.impulse,
-            impulse_before: &self.touches.impulse_before,
+            impulse: &self.contact_set.impulse,
+            impulse_before: &self.contact_set.impulse_before,
             moved,
         };
         self.nodes.book(model, state, &done, ledger);
@@ -269,20 +269,20 @@ impl Method for SemiExplicit {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touches.world.impulses)
+        Some(&self.contact_set.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {
         self.control.save("semi", record);
         self.nodes.save("semi", record);
-        self.touches.save("semi", record);
+        self.contact_set.save("semi", record);
         record.numbers("semi.put_in", &[self.put_in]);
     }
 
     fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
         self.control.restore("semi", record)?;
         self.nodes.restore("semi", record)?;
-        self.touches.restore("semi", record)?;
+        self.contact_set.restore("semi", record)?;
         let mut put_in = [0.0];
         record.read_numbers("semi.put_in", &mut put_in)?;
         (self.put_in, self.ready) = (put_in[0], false);

@@ -32,8 +32,8 @@ use nalgebra::SMatrix;
 use std::sync::atomic::AtomicBool;
 
 /// What may be left of the balance of forces, of their size; and the last increment, of the size of the bodies.
-const BALANCED: f64 = 1e-9;
-const STILL: f64 = 1e-9;
+const RESIDUAL_TOL: f64 = 1e-9;
+const INCREMENT_TOL: f64 = 1e-9;
 /// Round-off of a force, of the stiffness times the coordinates.
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// Way of the difference of forces along prescribed motion, of the size of the bodies.
@@ -190,8 +190,8 @@ impl Statics {
         self.work.x.copy_from_slice(&state.x);
         let limits = Limits {
             iterations: self.options.iterations,
-            balanced: BALANCED,
-            still: STILL * self.size,
+            residual_tol: RESIDUAL_TOL,
+            increment_tol: INCREMENT_TOL * self.size,
             keep: 0.0,
         };
         let ramp = self.ramp(leap.end);
@@ -233,7 +233,7 @@ impl Statics {
             }
             Stuck::Residual(_) => {}
         }
-        let left = |k: usize| self.work.unknowns.spread(k, &self.work.left).norm();
+        let left = |k: usize| self.work.unknowns.expand(k, &self.work.left).norm();
         let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
             let l = left(k);
             if l > worst.1 { (k, l) } else { worst }
@@ -319,35 +319,35 @@ impl Balance<'_> {
     /// Prescribed motion, and what it and the new loads do to first order.
     fn predict(&mut self, size: f64) -> Result<(), FactorError> {
         let restraints = &self.model.restraints;
-        let mut led: Vec<(usize, Vec3)> = Vec::new();
+        let mut prescribed: Vec<(usize, Vec3)> = Vec::new();
         for held in &restraints.held {
             let k = held.node as usize;
             let way = self.model.reference[k] + restraints.displacement(held, self.time) - self.state.x[k];
-            led.push((k, way - held.free * way));
+            prescribed.push((k, way - held.free * way));
         }
-        let farthest = led.iter().fold(0.0, |m: f64, l| m.max(l.1.amax()));
+        let farthest = prescribed.iter().fold(0.0, |m: f64, l| m.max(l.1.amax()));
         self.factor()?;
         let mut pull = vec![Vec3::zeros(); self.state.x.len()];
         if farthest > 0.0 {
             let share = DIFFERENCE * size / farthest;
             for (sign, factor) in [(1.0, -0.5), (-2.0, 0.5)] {
-                led.iter().for_each(|&(k, way)| self.state.x[k] += sign * share * way);
+                prescribed.iter().for_each(|&(k, way)| self.state.x[k] += sign * share * way);
                 self.forces.evaluate(self.model, &self.state.x, &mut self.state.material, false);
                 for (k, to) in pull.iter_mut().enumerate() {
                     *to += factor / share * self.forces.at(k);
                 }
             }
             // as they were, to the bit
-            led.iter().for_each(|&(k, _)| self.state.x[k] = self.work.x[k]);
+            prescribed.iter().for_each(|&(k, _)| self.state.x[k] = self.work.x[k]);
         }
         if self.residual().is_none() {
             return Ok(());
         }
         let Work { left, unknowns, .. } = &mut *self.work;
-        pull.iter().enumerate().for_each(|(k, f)| unknowns.gather(k, f, left));
+        pull.iter().enumerate().for_each(|(k, f)| unknowns.add_to_unknowns(k, f, left));
         self.solve()?;
-        led.iter().for_each(|&(k, way)| self.state.x[k] += way);
-        self.shift(1.0);
+        prescribed.iter().for_each(|&(k, way)| self.state.x[k] += way);
+        self.add_increment(1.0);
         Ok(())
     }
 }
@@ -366,7 +366,7 @@ impl Problem for Balance<'_> {
             let (f, e) = (self.forces.at(k), work.external[1][k]);
             inside += f.norm_squared();
             outside += e.norm_squared();
-            work.unknowns.gather(k, &(e - f), &mut work.left);
+            work.unknowns.add_to_unknowns(k, &(e - f), &mut work.left);
         }
         watch.add(&mut self.seconds[0]);
         if !(totals.strain.is_finite() && totals.det_f > 0.0) {
@@ -391,9 +391,9 @@ impl Problem for Balance<'_> {
         })
     }
 
-    fn shift(&mut self, share: f64) {
+    fn add_increment(&mut self, share: f64) {
         for (k, x) in self.state.x.iter_mut().enumerate() {
-            *x += share * self.work.unknowns.spread(k, &self.work.increment);
+            *x += share * self.work.unknowns.expand(k, &self.work.increment);
         }
     }
 }

@@ -18,6 +18,7 @@
 //!
 //! A step that does not converge from where velocities lead is tried from where it begins and from half way, then in two halves.
 
+mod augmentation;
 mod books;
 mod equations;
 mod kinematics;
@@ -52,18 +53,12 @@ use traction::{Law, Multiplier, Scheme};
 pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
 /// What may be left of the balance of forces, of their size.
-const BALANCED: f64 = 1e-10;
+const RESIDUAL_TOL: f64 = 1e-10;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
 const AHEAD: f64 = 2.0;
 const BEYOND: f64 = 16.0;
-/// Overlap and way of a step at which augmentation is done, of an edge.
-const TIGHT: f64 = 1e-8;
-/// In rounds of augmentation factors are kept while increments shrink to this share.
-const KEEP: f64 = 0.2;
-/// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
-const PARTING: f64 = 0.25;
 
 /// Why a model cannot be carried by these methods.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -278,45 +273,6 @@ impl VelocityUpdate {
         Ok(())
     }
 
-    /// The balance of a step, with the multipliers of the step before and as many rounds of augmentation as are asked for.
-    fn solve(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        leap: Leap,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Inside, Trouble<StepError>> {
-        self.work.multipliers.copy_from_slice(&self.carried);
-        let mut inside = match self.converge(model, state, leap, ledger, stop) {
-            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
-                self.work.multipliers.fill(Multiplier::default());
-                self.converge(model, state, leap, ledger, stop)?
-            }
-            done => done?,
-        };
-        for _ in 0..self.options.augmentation {
-            let good = (state.x.clone(), self.work.multipliers.clone());
-            if !self.augment(leap.length) {
-                break;
-            }
-            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
-                Ok(found) => inside = found,
-                Err(Outcome::Stopped) => return Err(Trouble::Stopped),
-                Err(_) => {
-                    // the last round that converged is the answer
-                    (state.x, self.work.multipliers) = good;
-                    self.counts.loose += 1;
-                    inside = self
-                        .newton_from(model, state, leap, ledger, stop, 0.0)
-                        .map_err(|outcome| self.refused(model, state, leap, outcome))?;
-                    break;
-                }
-            }
-        }
-        Ok(inside)
-    }
-
     /// Where everybody is at both ends, who may meet, and who overlaps at the start.
     fn look(&mut self, model: &Model, state: &State, leap: Leap) -> Result<(), Trouble<StepError>> {
         let Leap { length: h, end: t1, .. } = leap;
@@ -396,8 +352,12 @@ impl VelocityUpdate {
         stop: &AtomicBool,
         keep: f64,
     ) -> Result<Inside, Outcome> {
-        let limits =
-            Limits { iterations: self.options.iterations, balanced: BALANCED, still: f64::INFINITY, keep };
+        let limits = Limits {
+            iterations: self.options.iterations,
+            residual_tol: RESIDUAL_TOL,
+            increment_tol: f64::INFINITY,
+            keep,
+        };
         let mut equations = Equations {
             model,
             scene: &self.scene,
@@ -442,7 +402,7 @@ impl VelocityUpdate {
             Stuck::Residual(residual) => residual,
             Stuck::Factors(error) => return StepError::Factors { time, dt, error },
         };
-        let left = |k: usize| self.work.unknowns.spread(k, &self.work.left).norm();
+        let left = |k: usize| self.work.unknowns.expand(k, &self.work.left).norm();
         let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
             let l = left(k);
             if l > worst.1 { (k, l) } else { worst }
@@ -469,23 +429,6 @@ impl VelocityUpdate {
         }
     }
 
-    /// Takes the tractions as multipliers; false if contacts are tight already.
-    fn augment(&mut self, h: f64) -> bool {
-        let mut loose: f64 = 0.0;
-        self.work.multipliers.fill(Multiplier::default());
-        for contact in &self.work.contacts {
-            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
-            loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
-            loose = match contact.slips {
-                true if contact.shear_power() < 0.0 => f64::INFINITY,
-                true => loose,
-                false => loose.max(h * contact.slip_speed()),
-            };
-            self.work.multipliers[contact.point as usize] = contact.next_multiplier();
-        }
-        loose > TIGHT * self.finest
-    }
-
     /// Remembers the start of the step, before the first part of it is booked.
     fn keep_before(&mut self, state: &State, ledger: &Ledger) {
         let mut record = Record::default();
@@ -507,7 +450,7 @@ impl VelocityUpdate {
         work.points.velocities(model, t1, &end, &mut self.velocity);
         work.places[2] = end;
         self.book_motion(model, state, h, ledger);
-        self.lead(model, t1, ledger);
+        self.prescribe(model, t1, ledger);
         match self.work.scheme {
             Scheme::Middle => self.book_middle(model, h, t1, ledger),
             Scheme::End => self.book_end(model, state, h, ledger),
@@ -521,32 +464,6 @@ impl VelocityUpdate {
         self.carry(h);
         state.v.copy_from_slice(&self.velocity[..soft]);
         ledger.kinetic = self.work.mass.kinetic(model, &state.v);
-    }
-}
-
-impl VelocityUpdate {
-    /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
-    fn carry(&mut self, h: f64) {
-        self.carried.fill(Multiplier::default());
-        if self.options.augmentation == 0 {
-            return;
-        }
-        let soft = self.work.points.soft;
-        for contact in &self.work.contacts {
-            let (mut parting, mut push) = (0.0, 0.0);
-            let nodes = &contact.end.nodes[..contact.end.count];
-            for (r, &k) in contact.normal_shape().iter().zip(nodes) {
-                parting += r.dot(&self.velocity[k as usize]);
-                push += if (k as usize) < soft {
-                    h * self.inertia.inverse[k as usize] * r.norm_squared()
-                } else {
-                    0.0
-                };
-            }
-            if parting <= PARTING * push {
-                self.carried[contact.point as usize] = contact.next_multiplier();
-            }
-        }
     }
 }
 

@@ -61,7 +61,7 @@ impl Obstacle {
         let at = |f: fn(&Motion, f64) -> Vec3| self.motion.as_ref().map_or(Vec3::zeros(), |m| f(m, time));
         Pose {
             centre: self.centre,
-            shift: at(Motion::displacement),
+            displacement: at(Motion::displacement),
             turn,
             velocity: at(Motion::velocity),
             spin: self.spin,

@@ -38,7 +38,7 @@ pub struct Ledger {
     /// Energy in penalty springs, measured.
     pub contact: f64,
 
-    /// Work put in by loads, gravity and led supports.
+    /// Work put in by loads, gravity and prescribed supports.
     pub external: f64,
     /// Taken out by friction.
     pub friction: f64,

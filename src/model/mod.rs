@@ -3,9 +3,12 @@
 //! A model is put together by [`Builder`]: bodies bring their meshes and blocks, then restraints and loads
 //! refer to their nodes. All nodes of all bodies stand in one array; a body owns a contiguous range.
 
+#[doc(hidden)]
 pub mod between;
 pub mod contact;
+#[doc(hidden)]
 pub mod forces;
+#[doc(hidden)]
 pub mod inertia;
 pub mod ledger;
 pub mod load;

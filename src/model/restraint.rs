@@ -1,7 +1,7 @@
-//! Supports: directions in which a node is held or led, as 3×3 projectors.
+//! Supports: directions in which a node is held or prescribed, as 3×3 projectors.
 //!
 //! `P = 1 − G(GᵀG)⁻¹Gᵀ` removes the held directions `G`; the inverse mass of a held node is `P/m`. Several supports
-//! of one node add up their directions. A led node follows `X + d(t)` along its held directions.
+//! of one node add up their directions. A prescribed node follows `X + d(t)` along its held directions.
 
 use super::Table;
 use crate::math::{Mat3, Vec3};
@@ -49,8 +49,8 @@ pub struct Held {
     pub node: u32,
     /// Projector off the held directions.
     pub free: Mat3,
-    /// Index into [`Restraints::motions`] and its own held directions, for every motion that leads the node.
-    pub led: Vec<(u32, Mat3)>,
+    /// Index into [`Restraints::motions`] and its own held directions, for every motion prescribed to the node.
+    pub prescribed: Vec<(u32, Mat3)>,
 }
 
 /// All held nodes, ascending.
@@ -66,7 +66,7 @@ const INDEPENDENT: f64 = 1e-9;
 impl Restraints {
     pub fn new(asked: &[Restraint], reference: &[Vec3]) -> Self {
         let mut motions = Vec::new();
-        // orthonormal held directions per node, and which motion leads along which
+        // orthonormal held directions per node, and which motion is prescribed along which
         let mut by_node: BTreeMap<u32, Vec<(Vec3, Option<u32>)>> = BTreeMap::new();
         for restraint in asked {
             let motion = restraint.motion.as_ref().map(|m| {
@@ -97,26 +97,26 @@ impl Restraints {
                     3 => Mat3::zeros(),
                     _ => Mat3::identity() - directions.iter().map(|(d, _)| onto(d)).sum::<Mat3>(),
                 };
-                let mut led: BTreeMap<u32, Mat3> = BTreeMap::new();
+                let mut prescribed: BTreeMap<u32, Mat3> = BTreeMap::new();
                 for (direction, motion) in &directions {
                     if let Some(motion) = motion {
-                        *led.entry(*motion).or_insert(Mat3::zeros()) += onto(direction);
+                        *prescribed.entry(*motion).or_insert(Mat3::zeros()) += onto(direction);
                     }
                 }
-                Held { node, free, led: led.into_iter().collect() }
+                Held { node, free, prescribed: prescribed.into_iter().collect() }
             })
             .collect();
         Restraints { held, motions }
     }
 
-    /// Where a held node is led to, relative to its reference position.
+    /// Where a held node is prescribed to be, relative to its reference position.
     pub fn displacement(&self, held: &Held, time: f64) -> Vec3 {
-        held.led.iter().map(|(m, along)| along * self.motions[*m as usize].displacement(time)).sum()
+        held.prescribed.iter().map(|(m, along)| along * self.motions[*m as usize].displacement(time)).sum()
     }
 
-    /// How fast it is led there.
+    /// How fast it is prescribed to move.
     pub fn velocity(&self, held: &Held, time: f64) -> Vec3 {
-        held.led.iter().map(|(m, along)| along * self.motions[*m as usize].velocity(time)).sum()
+        held.prescribed.iter().map(|(m, along)| along * self.motions[*m as usize].velocity(time)).sum()
     }
 }
 
@@ -145,8 +145,8 @@ mod tests {
     fn two_supports_of_one_node_hold_both_directions_and_lead_along_their_own() {
         let held = Restraint { nodes: vec![0], directions: vec![Vec3::z()], motion: None };
         let motion = Motion::Velocity { velocity: Vec3::new(1.0, 2.0, 3.0) };
-        let led = Restraint { nodes: vec![0], directions: vec![Vec3::x()], motion: Some(motion) };
-        let all = Restraints::new(&[held, led], &[Vec3::zeros()]);
+        let prescribed = Restraint { nodes: vec![0], directions: vec![Vec3::x()], motion: Some(motion) };
+        let all = Restraints::new(&[held, prescribed], &[Vec3::zeros()]);
         assert_eq!(all.held[0].free, Mat3::from_diagonal(&Vec3::y()));
         assert_eq!(all.displacement(&all.held[0], 2.0), Vec3::new(2.0, 0.0, 0.0));
         assert_eq!(all.velocity(&all.held[0], 2.0), Vec3::new(1.0, 0.0, 0.0));

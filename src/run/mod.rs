@@ -4,7 +4,9 @@
 //! shortened for them. Stopping never changes it either: everything that decides the future goes into a
 //! [`Record`], and a run that takes it back continues bit for bit.
 
+#[doc(hidden)]
 pub mod checkpoint;
+#[doc(hidden)]
 pub mod doubts;
 pub mod probe;
 

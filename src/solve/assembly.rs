@@ -85,7 +85,7 @@ impl Unknowns {
 
     /// Components of one node's vector along its free directions, added to `to`.
     #[inline]
-    pub fn gather(&self, node: usize, vector: &Vec3, to: &mut [f64]) {
+    pub fn add_to_unknowns(&self, node: usize, vector: &Vec3, to: &mut [f64]) {
         let (first, along) = self.directions(node);
         for (to, d) in to[first..].iter_mut().zip(along) {
             *to += d.dot(vector);
@@ -94,7 +94,7 @@ impl Unknowns {
 
     /// A node's vector from its components.
     #[inline]
-    pub fn spread(&self, node: usize, from: &[f64]) -> Vec3 {
+    pub fn expand(&self, node: usize, from: &[f64]) -> Vec3 {
         let (first, along) = self.directions(node);
         from[first..].iter().zip(along).map(|(x, d)| *x * d).sum()
     }

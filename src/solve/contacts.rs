@@ -1,7 +1,7 @@
 //! Many contacts with friction at once, by Gauss–Seidel on nodal velocities.
 //!
 //! ```text
-//! contact α   points i with weights c, rows Q = (n, t₁, t₂)      u = Q(Σ cᵢ vᵢ − v_outer)      shift s
+//! contact α   points i with weights c, rows Q = (n, t₁, t₂)      u = Q(Σ cᵢ vᵢ − v_outer)      velocity bias s
 //! its force   r ↦ vᵢ + Δt cᵢ Mᵢ⁻¹ Qᵀr                            W = Δt Σ cᵢ² Q Mᵢ⁻¹ Qᵀ
 //! one sweep   for every α: with b = u + s n − W r solve the contact alone, and move its nodes by what that changes
 //! ```
@@ -31,7 +31,7 @@ use crate::model::inertia::Inertia;
 use order::{NONE, Order};
 use rayon::prelude::*;
 use std::time::Instant;
-use sweep::{Ask, Errors, Island, Row, STRETCH, Shared};
+use sweep::{Errors, Island, Row, STRETCH, Shared, SweepInput};
 
 /// Points of the largest contact: a node on a quadrilateral.
 pub const POINTS: usize = 5;
@@ -52,7 +52,7 @@ pub struct Contact {
     /// Velocity of the obstacle's point [m/s]; zero if there is none.
     pub outer: Vec3,
     /// Added to the normal velocity before the law is asked [m/s].
-    pub shift: f64,
+    pub velocity_bias: f64,
     /// Friction coefficient.
     pub mu: f64,
     /// Force on the side with positive weights [N]: a guess before, the answer after.
@@ -69,7 +69,7 @@ impl Contact {
             count: points.len().min(POINTS) as u8,
             normal,
             outer: Vec3::zeros(),
-            shift: 0.0,
+            velocity_bias: 0.0,
             mu: 0.0,
             force: Vec3::zeros(),
             settled: true,
@@ -169,8 +169,8 @@ pub struct Limits {
     pub scale: f64,
     /// Sweeps over an island at most.
     pub sweeps: u32,
-    /// Largest error of forces, if that is asked for too: see [`Report::natural`].
-    pub natural: Option<f64>,
+    /// Largest error of forces, if that is asked for too: see [`Report::natural_map_residual`].
+    pub natural_map_residual: Option<f64>,
 }
 
 /// What a solve came to.
@@ -191,7 +191,7 @@ pub struct Report {
     pub change: f64,
     /// How far the forces are from the law, over their size: `√(Σ w|r − P(r − F/w)|² / Σ w|r|²)`. Forces that move nothing
     /// by more than the tolerance count as if they did: what two bodies feel that fly side by side is round-off.
-    pub natural: f64,
+    pub natural_map_residual: f64,
     /// The same as power: `Σ μ r_n|u_t| + u·r` [W], zero where the law holds and never less.
     pub bipotential: f64,
 }
@@ -235,12 +235,13 @@ impl Contacts {
         islands.iter_mut().zip(&order.islands).for_each(|(island, extent)| island.begin(extent));
         let arranged = Instant::now();
         let threads = rayon::current_num_threads() > 1;
-        let ask = Ask { list, order, inertia, dt, free: v, v: shared, limits, threads, typical: *typical };
-        ask.islands(islands, rows, forces);
+        let input =
+            SweepInput { list, order, inertia, dt, free: v, v: shared, limits, threads, typical: *typical };
+        input.islands(islands, rows, forces);
         let swept = Instant::now();
-        list.par_iter_mut().zip(&order.seats).with_min_len(STRETCH).for_each(|(contact, seat)| {
-            (contact.force, contact.settled) = match forces.get(seat.row as usize) {
-                Some(force) => (*force, islands[seat.island as usize].finished),
+        list.par_iter_mut().zip(&order.placements).with_min_len(STRETCH).for_each(|(contact, placement)| {
+            (contact.force, contact.settled) = match forces.get(placement.row as usize) {
+                Some(force) => (*force, islands[placement.island as usize].finished),
                 None => (Vec3::zeros(), true),
             };
         });
@@ -271,7 +272,7 @@ impl Contacts {
         report.contacts = errors.count;
         report.sweeps_mean = updates / self.rows.len().max(1) as f64;
         self.typical = errors.size / errors.count.max(1) as f64;
-        report.natural = errors.share(limits.tolerance * limits.scale).sqrt();
+        report.natural_map_residual = errors.share(limits.tolerance * limits.scale).sqrt();
         report.bipotential = errors.power;
         report
     }

@@ -205,6 +205,6 @@ pub fn solve(
             report.bipotential += mu * r.x * u.y.hypot(u.z) + u.dot(&r);
         }
     }
-    report.natural = if size > 0.0 { (off / size).sqrt() } else { 0.0 };
+    report.natural_map_residual = if size > 0.0 { (off / size).sqrt() } else { 0.0 };
     report
 }

@@ -12,12 +12,12 @@
 //! | `newton`   | Newton's method with a line search, steps in halves                         |
 
 pub mod assembly;
-pub mod complementarity;
+pub(crate) mod complementarity;
 pub mod contacts;
-pub mod dense;
-pub mod envelope;
+pub(crate) mod dense;
+pub(crate) mod envelope;
 mod krylov;
-pub mod local;
+pub(crate) mod local;
 pub mod newton;
 pub mod order;
 pub mod sparse;

@@ -7,8 +7,8 @@
 //! An iterate without a residual (an element inside out) is too far. Where no share brings the residual down the best one is
 //! taken, and now and then the whole increment: active sets that change make residuals that are not smooth.
 //!
-//! **Done** is when what is left of the balance of forces is below `balanced` of their size and the last increment below
-//! `still` of the finest edge; or when the residual is its own round-off, which the problem knows: forces that vanish have no
+//! **Done** is when what is left of the balance of forces is below `residual_tol` of their size and the last increment below
+//! `increment_tol` of the finest edge; or when the residual is its own round-off, which the problem knows: forces that vanish have no
 //! size to compare with. The **energy** of an increment, `δ·R`, is kept in the history; a whole increment whose energy is
 //! below round-off of the first one's cannot change anything any more.
 
@@ -45,7 +45,7 @@ pub trait Problem {
     /// The increment that would remove the last residual, with new factors if `renew`.
     fn increment(&mut self, renew: bool) -> Result<Increment, FactorError>;
     /// Moves the iterate by a share of the last increment.
-    fn shift(&mut self, share: f64);
+    fn add_increment(&mut self, share: f64);
     /// There are factors of a step before that may do.
     fn factored(&self) -> bool {
         false
@@ -58,16 +58,16 @@ pub struct Limits {
     /// Iterations at most.
     pub iterations: u32,
     /// Residual, of the size of forces.
-    pub balanced: f64,
+    pub residual_tol: f64,
     /// Increment [m].
-    pub still: f64,
+    pub increment_tol: f64,
     /// Factors are kept while an increment is not longer than this share of the one before; zero is Newton's method as it
     /// stands.
     pub keep: f64,
 }
 
 /// Share of an increment below which it is not shortened any more.
-const SHORTEST: f64 = 1.0 / 1024.0;
+const MIN_STEP_LENGTH: f64 = 1.0 / 1024.0;
 /// Decrease that a share of an increment must bring (Armijo).
 const DECREASE: f64 = 1e-4;
 /// Every so many times that no share helps, the whole increment is taken.
@@ -142,9 +142,10 @@ impl Newton {
             self.history.push(Iteration { residual, increment, share, renewed: renew });
             (residual, self.last) = (found, found);
             let moved = share * increment.size;
-            let balanced = residual.force <= limits.balanced * residual.scale;
+            let balanced = residual.force <= limits.residual_tol * residual.scale;
             let round_off = residual.force <= ROUND_OFF * residual.floor;
-            if (balanced || round_off) && moved <= limits.still || (round_off && share == 1.0 && self.spent())
+            if (balanced || round_off) && moved <= limits.increment_tol
+                || (round_off && share == 1.0 && self.spent())
             {
                 return Outcome::Converged;
             }
@@ -174,11 +175,11 @@ fn search(
 ) -> Option<(f64, Residual)> {
     let (mut share, mut gone) = (1.0, 0.0);
     let mut best: Option<(f64, Residual)> = None;
-    while share >= SHORTEST {
-        problem.shift(share - gone);
+    while share >= MIN_STEP_LENGTH {
+        problem.add_increment(share - gone);
         gone = share;
         if let Some(found) = problem.residual() {
-            let small = found.force <= f64::max(limits.balanced * found.scale, ROUND_OFF * found.floor);
+            let small = found.force <= f64::max(limits.residual_tol * found.scale, ROUND_OFF * found.floor);
             if small || found.force <= (1.0 - DECREASE * share) * increment.force {
                 return Some((share, found));
             }
@@ -193,11 +194,11 @@ fn search(
     if stalls.is_multiple_of(WHOLE) {
         share = 1.0;
     }
-    problem.shift(share - gone);
+    problem.add_increment(share - gone);
     match problem.residual() {
         Some(found) => Some((share, found)),
         None => {
-            problem.shift(best?.0 - share);
+            problem.add_increment(best?.0 - share);
             problem.residual().map(|found| (best.map_or(0.0, |b| b.0), found))
         }
     }

@@ -158,10 +158,10 @@ impl Model {
         self.body.extend(vec![body; n]);
     }
 
-    /// A mesh of the library, moved by `shift`.
-    pub fn mesh(&mut self, mesh: &Mesh, shift: Vec3, body: i32) {
+    /// A mesh of the library, moved by `offset`.
+    pub fn mesh(&mut self, mesh: &Mesh, offset: Vec3, body: i32) {
         let first = self.rest.len() as u32;
-        self.rest.extend(mesh.nodes.iter().map(|x| x + shift));
+        self.rest.extend(mesh.nodes.iter().map(|x| x + offset));
         for cells in &mesh.cells {
             self.cells.push((cells.kind, cells.nodes.iter().map(|n| n + first).collect()));
             self.body.extend(vec![body; cells.len()]);

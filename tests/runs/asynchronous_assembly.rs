@@ -21,8 +21,8 @@ fn assembly() -> Model {
             for i in 0..3 {
                 let cells = if (i + j + k) % 2 == 0 { 2 } else { 3 };
                 let mut mesh = shape::Box::new([1.0; 3], [cells; 3]).build().unwrap();
-                let shift = Vec3::new(f64::from(i), f64::from(j), f64::from(k));
-                mesh.nodes.iter_mut().for_each(|p| *p += shift);
+                let offset = Vec3::new(f64::from(i), f64::from(j), f64::from(k));
+                mesh.nodes.iter_mut().for_each(|p| *p += offset);
                 builder.body(body(&format!("cube{i}{j}{k}"), mesh, &law, 1.0));
             }
         }
@@ -78,7 +78,7 @@ fn throw(options: Options, end: f64) -> Seen {
 /// Critical step of the smaller elements, a/√((3λ+2μ)/ρ) [s].
 const CRITICAL: f64 = 1.0 / 150.0;
 
-/// β, time between looks [s], and the energy error a prototype had.
+/// β, time between contact checks [s], and the energy error a prototype had.
 const RUNS: [(f64, f64, f64); 4] =
     [(0.5, 3.7e-3, 0.029), (0.25, 1.8e-3, 0.011), (0.125, 1.8e-3, 0.0024), (0.125, 0.9e-3, 0.0029)];
 
@@ -131,12 +131,12 @@ fn kicks_and_looks_of_the_assembly_are_those_of_their_steps() {
     let end = 0.25;
     run.until(end).unwrap();
     let kicks: u64 = run.method.steps().iter().map(|(h, n)| n * (end / h + 0.5).floor() as u64).sum();
-    let looks: f64 = run.method.contact_steps().iter().map(|(h, n)| *n as f64 * end / h).sum();
+    let checks: f64 = run.method.contact_steps().iter().map(|(h, n)| *n as f64 * end / h).sum();
     let counted = run.method.counters(&run.ledger);
     assert_eq!(counted.element_kicks, kicks);
     assert!(
-        (counted.contact_checks as f64 / looks - 1.0).abs() <= 0.01,
-        "{} {looks}",
+        (counted.contact_checks as f64 / checks - 1.0).abs() <= 0.01,
+        "{} {checks}",
         counted.contact_checks
     );
     let alone = start(Options { edge_edge: false, ..Options::default() });

@@ -144,7 +144,7 @@ fn in_one_dimension_the_bars_do_what_a_prototype_did() {
 /// Velocities as the last kicks have left them, and the paper's own phase, gain energy; momentum they keep. The gain falls
 /// with the step: 43 % at a quarter of the critical one, 9 % at 0.07 of it. (`asynchronous_line` has more about how much it is.)
 /// At half of it, where 95 % were published, a tip gets so fast that it goes through the whole last element of the other bar
-/// between two looks, and the run stops.
+/// between two contact checks, and the run stops.
 #[test]
 fn velocities_of_another_instant_gain_energy() {
     let run = |options| run_bars(bars(8, false), options, 1000);
@@ -282,11 +282,11 @@ fn steps_of_their_own_spare_kicks_and_the_more_the_finer_the_mesh() {
         }
         let alone = Asynchronous::new(&model, Options { edge_edge: false, ..Options::default() });
         assert_eq!(alone.contact_steps().iter().map(|p| p.1).sum::<u64>(), nodes);
-        let looks = |options| {
+        let checks = |options| {
             let method = Asynchronous::new(&model, options);
             method.contact_steps().iter().map(|(h, count)| *count as f64 / h).sum::<f64>()
         };
-        let share = looks(Options::default()) / looks(Options::synchronous(0.5));
+        let share = checks(Options::default()) / checks(Options::synchronous(0.5));
         // nodes look in classes too, and at n = 2 there is but one
         assert!(share < last || n == 2, "{n} {share}");
         last = share;

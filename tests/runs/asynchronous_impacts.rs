@@ -225,7 +225,7 @@ fn a_cone_for_every_node_is_right_for_free_ones_only() {
     assert!(gained >= 0.05 && spoiled >= 0.3, "{gained} {spoiled}");
 }
 
-/// Time between kicks [s]; looks come in parts of it.
+/// Time between kicks [s]; contact checks come in parts of it.
 const STEP: f64 = 1e-3;
 const YOUNG: f64 = 1e-16;
 
@@ -327,7 +327,7 @@ fn a_particle_on_a_fixed_element_bounces_to_the_square_of_the_restitution() {
         let each = heights(e, look).into_iter().zip(1..);
         each.map(|(h, k): (f64, i32)| (h - 0.5 * e.powi(2 * k)).abs()).fold(0.0, f64::max)
     };
-    // it falls at 1 m/s, and comes to every bounce from as deep as it goes between two looks
+    // it falls at 1 m/s, and comes to every bounce from as deep as it goes between two contact checks
     let (rare, often) = (off(0.7, 4.0), off(0.7, 0.5));
     assert!(rare <= 2.0 * 4.0 * STEP && often <= 2.0 * 0.5 * STEP, "{rare} {often}");
     assert!(off(1.0, 1.0) <= 1e-5, "{}", off(1.0, 1.0));

@@ -311,7 +311,7 @@ fn threads_looks_and_stops_change_not_one_bit() {
     }
 }
 
-/// Gravity, pressure, traction, drag, held and led supports together.
+/// Gravity, pressure, traction, drag, held and prescribed supports together.
 #[test]
 fn the_books_of_loads_and_supports_close_as_steps_get_shorter() {
     let errors = [0.5, 0.25, 0.125].map(|safety| loaded(2, 1, false, safety).1);

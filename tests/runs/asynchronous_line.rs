@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 38 % of the energy lost | contacts answered after the whole drift, with the velocity of its middle |
 //! | the bars overlap by 0.5 | nodes look as rarely as the average element allows, and all elements are targets |
-//! | 10 % gained as printed at 0.139 of the critical step | times of looks are added up, so that round-off decides who comes first at ties |
+//! | 10 % gained as printed at 0.139 of the critical step | times of contact checks are added up, so that round-off decides who comes first at ties |
 
 use crate::asynchronous_bars::bars;
 use crate::common::Run;
@@ -28,7 +28,7 @@ const ENERGY: f64 = 0.1;
 enum Count {
     /// In whole ticks.
     Ticks,
-    /// Kicks at (j + φ)h, looks at the sum of all steps before: equal times differ by round-off.
+    /// Kicks at (j + φ)h, contact checks at the sum of all steps before: equal times differ by round-off.
     AddedUp,
 }
 
@@ -39,9 +39,9 @@ struct Rules {
     steps: Steps,
     phase: Phase,
     synchronised: bool,
-    /// Time between looks, as a share of the smallest step.
+    /// Time between contact checks, as a share of the smallest step.
     look: f64,
-    /// Share of its own length a tip may go between looks.
+    /// Share of its own length a tip may go between contact checks.
     travel: Option<f64>,
     count: Count,
     /// A tip may be in any element; else in the last one only, and it must be seen before it is half through.
@@ -192,133 +192,209 @@ impl Seen {
     }
 }
 
-/// When, what (kicks before looks), who. Times are never negative, so their bits stand in their order.
+/// When, what (kicks before contact checks), who. Times are never negative, so their bits stand in their order.
 type Event = Reverse<(u64, u8, usize)>;
 
 fn run(rules: Rules, looks: u32) -> Seen {
     followed(rules, looks).0
 }
 
-fn followed(rules: Rules, looks: u32) -> (Seen, Path) {
-    let mut line = Line::new(rules.n);
-    let critical: Vec<f64> = line.elements.iter().map(|e| e.1).collect();
-    let least = critical.iter().copied().fold(f64::INFINITY, f64::min);
-    let h0 = rules.safety * least;
-    let per_step = if rules.steps == Steps::Free { (1u64 << 20) as f64 } else { 1024.0 };
-    // one unit of time is a tick, or a second
-    let whole = rules.count == Count::Ticks;
-    let tick = if whole { h0 / per_step } else { 1.0 };
-    let units = |t: f64| if whole { (t / tick * (1.0 + 1e-9)).floor() } else { t };
-    let step: Vec<f64> = (critical.iter())
-        .map(|c| match rules.steps {
-            Steps::Classes => units(h0) * (c / least * (1.0 + 1e-9)).log2().floor().exp2(),
-            Steps::Free => units(rules.safety * c),
-            Steps::Synchronous => units(h0),
-        })
-        .collect();
-    let phase = if rules.phase == Phase::Centred { 0.5 } else { 0.0 };
-    let longest = units(rules.look * h0);
-    let mut kicks = vec![0u32; step.len()];
-    let mut next: Vec<f64> = step.iter().map(|h| phase * h).collect();
-    let mut tau = vec![0.0; line.x.len()];
-    let (mut known, mut looked) = ([false; 2], [-longest; 2]);
-    let mut looked_from = line.tips().map(|k| line.x[k] - longest * tick * line.v[k]);
-    let mut queue: BinaryHeap<Event> =
-        next.iter().enumerate().map(|(e, t)| Reverse((t.to_bits(), 0, e))).collect();
-    queue.extend([0, 1].map(|side| Reverse((0, 1, side))));
-    let mut of_node = vec![Vec::new(); line.x.len()];
-    for (e, ([a, b], _)) in line.elements.iter().enumerate() {
-        of_node[*a].push((e, 1.0));
-        of_node[*b].push((e, -1.0));
+/// Two bars on their way, event by event.
+struct Machine {
+    rules: Rules,
+    line: Line,
+    /// Times are whole ticks, of this length [s]; else seconds.
+    whole: bool,
+    tick: f64,
+    /// Of each element: step, kicks so far, time of the next one, all in ticks.
+    step: Vec<f64>,
+    kicks: Vec<u32>,
+    next: Vec<f64>,
+    phase: f64,
+    /// Longest time between contact checks [ticks].
+    longest: f64,
+    tau: Vec<f64>,
+    /// Of each tip: inside at the last contact check, when that was, and where it was then.
+    known: [bool; 2],
+    checked: [f64; 2],
+    checked_from: [f64; 2],
+    queue: BinaryHeap<Event>,
+    /// Elements at each node, and on which side of it.
+    of_node: Vec<Vec<(usize, f64)>>,
+    seen: Seen,
+}
+
+impl Machine {
+    fn new(rules: Rules) -> Machine {
+        let line = Line::new(rules.n);
+        let critical: Vec<f64> = line.elements.iter().map(|e| e.1).collect();
+        let least = critical.iter().copied().fold(f64::INFINITY, f64::min);
+        let h0 = rules.safety * least;
+        let per_step = if rules.steps == Steps::Free { (1u64 << 20) as f64 } else { 1024.0 };
+        // one unit of time is a tick, or a second
+        let whole = rules.count == Count::Ticks;
+        let tick = if whole { h0 / per_step } else { 1.0 };
+        let units = |t: f64| if whole { (t / tick * (1.0 + 1e-9)).floor() } else { t };
+        let step: Vec<f64> = (critical.iter())
+            .map(|c| match rules.steps {
+                Steps::Classes => units(h0) * (c / least * (1.0 + 1e-9)).log2().floor().exp2(),
+                Steps::Free => units(rules.safety * c),
+                Steps::Synchronous => units(h0),
+            })
+            .collect();
+        let phase = if rules.phase == Phase::Centred { 0.5 } else { 0.0 };
+        let longest = units(rules.look * h0);
+        let next: Vec<f64> = step.iter().map(|h| phase * h).collect();
+        let mut queue: BinaryHeap<Event> =
+            next.iter().enumerate().map(|(e, t)| Reverse((t.to_bits(), 0, e))).collect();
+        queue.extend([0, 1].map(|side| Reverse((0, 1, side))));
+        let mut of_node = vec![Vec::new(); line.x.len()];
+        for (e, ([a, b], _)) in line.elements.iter().enumerate() {
+            of_node[*a].push((e, 1.0));
+            of_node[*b].push((e, -1.0));
+        }
+        Machine {
+            rules,
+            whole,
+            tick,
+            kicks: vec![0; step.len()],
+            step,
+            next,
+            phase,
+            longest,
+            tau: vec![0.0; line.x.len()],
+            known: [false; 2],
+            checked: [-longest; 2],
+            checked_from: line.tips().map(|k| line.x[k] - longest * tick * line.v[k]),
+            queue,
+            of_node,
+            seen: Seen::default(),
+            line,
+        }
     }
+
+    /// Where a node is at time `t`.
+    fn x(&self, k: usize, t: f64) -> f64 {
+        self.line.x[k] + (t - self.tau[k]) * self.tick * self.line.v[k]
+    }
+
+    /// How much longer than until `t` the kicks of an element so far stand for [s].
+    fn excess(&self, e: usize, t: f64) -> f64 {
+        (self.next[e] - self.phase * self.step[e] - t) * self.tick
+    }
+
+    /// Positions and energy of one instant.
+    fn at(&self, now: f64) -> (Vec<f64>, f64) {
+        let line = &self.line;
+        let x: Vec<f64> = (0..line.x.len()).map(|k| self.x(k, now)).collect();
+        let (mut v, mut energy) = (line.v.clone(), 0.0);
+        for (e, ([a, b], l)) in line.elements.iter().enumerate() {
+            let strain = line.strain(e, |k| x[k]);
+            let excess = self.excess(e, now);
+            v[*a] -= excess * strain / line.mass[*a];
+            v[*b] += excess * strain / line.mass[*b];
+            energy += 0.5 * l * strain * strain;
+        }
+        energy += v.iter().zip(&line.mass).map(|(v, m)| 0.5 * m * v * v).sum::<f64>();
+        (x, energy)
+    }
+
+    fn kick(&mut self, id: usize, t: f64) {
+        let nodes = self.line.elements[id].0;
+        self.line.drift(&nodes, t, self.tick, &mut self.tau);
+        let line = &mut self.line;
+        let pull = self.step[id] * self.tick * line.strain(id, |k| line.x[k]);
+        line.v[nodes[0]] += pull / line.mass[nodes[0]];
+        line.v[nodes[1]] -= pull / line.mass[nodes[1]];
+        self.kicks[id] += 1;
+        let next = if self.whole {
+            t + self.step[id]
+        } else {
+            (f64::from(self.kicks[id]) + self.phase) * self.step[id]
+        };
+        self.next[id] = next;
+        self.queue.push(Reverse((next.to_bits(), 0, id)));
+    }
+
+    /// A tip is checked for contact, and answered.
+    fn check(&mut self, id: usize, t: f64) {
+        let (rules, tip, tick) = (self.rules, self.line.tips()[id], self.tick);
+        let before = self.line.v[tip].abs();
+        let mut inside = false;
+        for e in self.line.targets(tip, rules.anywhere) {
+            inside |= self.meet(id, e, t);
+        }
+        self.checked_from[id] = self.x(tip, t);
+        (self.known[id], self.checked[id]) = (inside, t);
+        let mut wait = self.longest;
+        if let Some(share) = rules.travel {
+            let speed = before.max(self.line.v[tip].abs());
+            if speed > 0.0 {
+                let reach = share * self.line.mass[tip] / speed;
+                wait = wait.min(if self.whole { (reach / tick).floor().max(1.0) } else { reach });
+            }
+        }
+        self.queue.push(Reverse(((t + wait).to_bits(), 1, id)));
+    }
+
+    /// Whether a tip is in element `e`; if it goes deeper, it bounces.
+    fn meet(&mut self, id: usize, e: usize, t: f64) -> bool {
+        let (rules, tick, [tip, other]) = (self.rules, self.tick, [id, 1 - id].map(|i| self.line.tips()[i]));
+        let ([a, b], length) = self.line.elements[e];
+        let x = |k: usize| self.x(k, t);
+        let s = (x(tip) - x(a)) / (x(b) - x(a));
+        let depth = (x(tip) - x(other)).abs();
+        // who is fast is known by where it was
+        let came = |k: usize| x(tip) - self.checked_from[id] - (t - self.checked[id]) * tick * self.line.v[k];
+        let fast = rules.lift && came(a).abs() > 0.5 * length;
+        let entered = fast && (x(tip) - came(other) - x(other)) * (x(tip) - x(other)) <= 0.0;
+        let late = !rules.anywhere && !self.known[id] && !entered && depth > 0.5 * (x(b) - x(a));
+        if !(0.0..=1.0).contains(&s) || late {
+            return false;
+        }
+        let velocity = |k: usize| {
+            let back = |&(e, sign): &(usize, f64)| -sign * self.excess(e, t) * self.line.strain(e, x);
+            let back: f64 =
+                if rules.synchronised { self.of_node[k].iter().map(back).sum::<f64>() } else { 0.0 };
+            self.line.v[k] + back / self.line.mass[k]
+        };
+        let v = [tip, a, b].map(|k| (k, velocity(k)));
+        self.seen.penetration = self.seen.penetration.max(depth);
+        let of = |k: usize| v.iter().find(|p| p.0 == k).unwrap().1;
+        let closes = if tip == 0 { 1.0 } else { -1.0 } * (of(tip) - (1.0 - s) * of(a) - s * of(b)) > 0.0;
+        if closes {
+            self.line.drift(&[tip, a, b], t, tick, &mut self.tau);
+            let (seconds, size) = ((t - self.checked[id]) * tick, self.line.mass[tip]);
+            let parting = |closing: f64| {
+                let lift = 0.2 * (depth / seconds - closing);
+                let lift = if rules.lift { lift.min(f64::max(1e-3 * size / seconds, closing)) } else { 0.0 };
+                f64::max(rules.restitution * closing, lift)
+            };
+            self.line.bounce(tip, e, s, parting, of);
+            self.seen.last = t * tick;
+        }
+        true
+    }
+}
+
+fn followed(rules: Rules, looks: u32) -> (Seen, Path) {
+    let mut machine = Machine::new(rules);
+    let (whole, tick) = (machine.whole, machine.tick);
     let ends = |t: f64| if whole { (t / tick - 1e-6).ceil() } else { t };
     let mut due = (1..=looks).map(|k| ends(END * f64::from(k) / f64::from(looks))).peekable();
-    let (mut seen, mut path, mut at_25) = (Seen::default(), Path::new(), (0.0, 0.0));
-    while let Some(Reverse((bits, kind, id))) = queue.pop() {
+    let (mut path, mut at_25) = (Path::new(), (0.0, 0.0));
+    while let Some(Reverse((bits, kind, id))) = machine.queue.pop() {
         let t = f64::from_bits(bits);
         while let Some(now) = due.next_if(|d| *d <= t) {
-            let x: Vec<f64> =
-                (0..line.x.len()).map(|k| line.x[k] + (now - tau[k]) * tick * line.v[k]).collect();
-            let (mut v, mut energy) = (line.v.clone(), 0.0);
-            for (e, ([a, b], l)) in line.elements.iter().enumerate() {
-                let strain = line.strain(e, |k| x[k]);
-                let excess = (next[e] - phase * step[e] - now) * tick;
-                v[*a] -= excess * strain / line.mass[*a];
-                v[*b] += excess * strain / line.mass[*b];
-                energy += 0.5 * l * strain * strain;
-            }
-            energy += v.iter().zip(&line.mass).map(|(v, m)| 0.5 * m * v * v).sum::<f64>();
-            path.push(seen.look(&line, now * tick, &x, energy, &mut at_25));
+            let (x, energy) = machine.at(now);
+            path.push(machine.seen.look(&machine.line, now * tick, &x, energy, &mut at_25));
         }
         if due.peek().is_none() {
             break;
         }
-        if kind == 0 {
-            let nodes = line.elements[id].0;
-            line.drift(&nodes, t, tick, &mut tau);
-            let pull = step[id] * tick * line.strain(id, |k| line.x[k]);
-            line.v[nodes[0]] += pull / line.mass[nodes[0]];
-            line.v[nodes[1]] -= pull / line.mass[nodes[1]];
-            kicks[id] += 1;
-            next[id] = if whole { t + step[id] } else { (f64::from(kicks[id]) + phase) * step[id] };
-            queue.push(Reverse((next[id].to_bits(), 0, id)));
-            continue;
-        }
-        let tip = line.tips()[id];
-        let before = line.v[tip].abs();
-        let mut inside = false;
-        for e in line.targets(tip, rules.anywhere) {
-            let ([a, b], _) = line.elements[e];
-            let x = |k: usize| line.x[k] + (t - tau[k]) * tick * line.v[k];
-            let s = (x(tip) - x(a)) / (x(b) - x(a));
-            let depth = (x(tip) - x(line.tips()[1 - id])).abs();
-            // who is fast is known by where it was
-            let came = |k: usize| x(tip) - looked_from[id] - (t - looked[id]) * tick * line.v[k];
-            let fast = rules.lift && came(a).abs() > 0.5 * line.elements[e].1;
-            let other = line.tips()[1 - id];
-            let entered = fast && (x(tip) - came(other) - x(other)) * (x(tip) - x(other)) <= 0.0;
-            let late = !rules.anywhere && !known[id] && !entered && depth > 0.5 * (x(b) - x(a));
-            if !(0.0..=1.0).contains(&s) || late {
-                continue;
-            }
-            inside = true;
-            seen.penetration = seen.penetration.max(depth);
-            let excess = |e: usize| (next[e] - phase * step[e] - t) * tick;
-            let velocity = |k: usize| {
-                let back = |&(e, sign): &(usize, f64)| -sign * excess(e) * line.strain(e, x);
-                let back: f64 =
-                    if rules.synchronised { of_node[k].iter().map(back).sum::<f64>() } else { 0.0 };
-                line.v[k] + back / line.mass[k]
-            };
-            let v = [tip, a, b].map(|k| (k, velocity(k)));
-            let of = |k: usize| v.iter().find(|p| p.0 == k).unwrap().1;
-            let closes = if tip == 0 { 1.0 } else { -1.0 } * (of(tip) - (1.0 - s) * of(a) - s * of(b)) > 0.0;
-            if closes {
-                line.drift(&[tip, a, b], t, tick, &mut tau);
-                let (seconds, size) = ((t - looked[id]) * tick, line.mass[tip]);
-                let parting = |closing: f64| {
-                    let lift = 0.2 * (depth / seconds - closing);
-                    let lift =
-                        if rules.lift { lift.min(f64::max(1e-3 * size / seconds, closing)) } else { 0.0 };
-                    f64::max(rules.restitution * closing, lift)
-                };
-                line.bounce(tip, e, s, parting, of);
-                seen.last = t * tick;
-            }
-        }
-        looked_from[id] = line.x[tip] + (t - tau[tip]) * tick * line.v[tip];
-        (known[id], looked[id]) = (inside, t);
-        let mut wait = longest;
-        if let Some(share) = rules.travel {
-            let speed = before.max(line.v[tip].abs());
-            if speed > 0.0 {
-                let reach = share * line.mass[tip] / speed;
-                wait = wait.min(if whole { (reach / tick).floor().max(1.0) } else { reach });
-            }
-        }
-        queue.push(Reverse(((t + wait).to_bits(), 1, id)));
+        if kind == 0 { machine.kick(id, t) } else { machine.check(id, t) }
     }
-    (seen, path)
+    (machine.seen, path)
 }
 
 /// Velocity Verlet; contacts are answered half way through the drift, or after it with the same velocities.
@@ -437,7 +513,7 @@ fn contacts_answered_after_the_drift_lose_a_third_of_the_energy() {
     assert!((0.15..=0.39).contains(&finer.energy), "{finer:?}");
 }
 
-/// As printed, with kicks and looks of one period: who comes first at equal times decides. Kicks first, as everywhere here,
+/// As printed, with kicks and contact checks of one period: who comes first at equal times decides. Kicks first, as everywhere here,
 /// gains 25 %; with times that are added up, so that round-off decides, it is the published 10 %; with any other period 1 %.
 #[test]
 fn at_ties_the_printed_scheme_depends_on_who_comes_first() {
@@ -480,7 +556,7 @@ fn looks_as_rare_as_the_average_element_allows_let_the_bars_overlap() {
     assert!((0.002..=0.05).contains(&seen.energy), "{seen:?}");
 }
 
-/// Impacts that are not elastic cost energy as long as the contact lasts, less with more looks; the bars creep into each
+/// Impacts that are not elastic cost energy as long as the contact lasts, less with more contact checks; the bars creep into each
 /// other.
 #[test]
 fn persistent_contact_with_restitution_below_one_costs_energy_at_every_look() {

@@ -271,7 +271,7 @@ fn a_hairpin_that_is_pressed_together_touches_itself() {
     assert!(blind.ledger.collision_kicks == 0 && through < -0.1, "{through}");
 }
 
-/// Two unit hexes meet head on, face to face: mirror images of each other, they turn round together, and between looks at
+/// Two unit hexes meet head on, face to face: mirror images of each other, they turn round together, and between contact checks at
 /// multiples of their steps everybody has looked as often as his step says.
 #[test]
 fn two_equal_hexes_exchange_their_momenta() {
@@ -291,8 +291,8 @@ fn two_equal_hexes_exchange_their_momenta() {
     assert!(p[0].y.abs() <= 1e-14 && p[0].z.abs() <= 1e-14, "{}", p[0]);
     let ticks = |t: f64| (t / run.method.tick()).round() as u64;
     let end = (1.0 / run.method.tick() - 1e-6).ceil() as u64;
-    let looks: u64 = run.method.contact_steps().iter().map(|(h, n)| n * end.div_ceil(ticks(*h))).sum();
-    assert_eq!(run.method.counters(&run.ledger).contact_checks, looks);
+    let checks: u64 = run.method.contact_steps().iter().map(|(h, n)| n * end.div_ceil(ticks(*h))).sum();
+    assert_eq!(run.method.counters(&run.ledger).contact_checks, checks);
 }
 
 /// All nodes of a cube are on rollers across (1, 1, 0); it falls on a fixed block with friction. The inverse mass of these
@@ -374,7 +374,7 @@ fn nodes_that_were_found_too_late_are_counted() {
     assert!(counters.too_deep > 0 && counters.collision_kicks == 0, "{counters:?}");
 }
 
-/// Whoever gets as deep between two looks was outside at the one before, and is answered at the face it came through.
+/// Whoever gets as deep between two contact checks was outside at the one before, and is answered at the face it came through.
 #[test]
 fn nodes_that_are_fast_are_seen_where_they_came_in() {
     let run = rarely_looking(-1.05, 4.0);

@@ -76,7 +76,7 @@ fn a_disc_bounces_alike_in_both_schemes() {
     assert!(v.y > 10.0 && v.y < 20.0, "{v:?}");
 }
 
-/// A block pressed by a led one: supports, damping and friction stand in the books.
+/// A block pressed by a prescribed one: supports, damping and friction stand in the books.
 fn press() -> Run<BipotentialImplicit> {
     let rubber = material::Law::NeoHookean { young: 1e3, poisson: 0.3, density: 1.0 };
     let mut builder = Builder::default();

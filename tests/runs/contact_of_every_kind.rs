@@ -1,6 +1,7 @@
 //! Small scenes with what bodies can meet: each other in the plane, walls that move, held nodes, rigid meshes and
 //! polylines (`dcr`). In each the books close: energy, momentum, angular momentum.
 
+use crate::balance::{self, momentum};
 use crate::common::{Run, body};
 use carom::material;
 use carom::math::Vec3;
@@ -37,28 +38,9 @@ fn flat(builder: &mut Builder, name: &str, mesh: Mesh, law: &material::Law) {
     builder.restrain(nodes, vec![Vec3::z()], None);
 }
 
-fn momentum(run: &Run<Dcr>) -> Vec3 {
-    run.model.mass.iter().zip(&run.state.v).map(|(m, v)| *m * v).sum()
-}
-
-fn spin(run: &Run<Dcr>) -> Vec3 {
-    let (x, v) = (&run.state.x, &run.state.v);
-    run.model.mass.iter().enumerate().map(|(k, m)| x[k].cross(&(*m * v[k]))).sum()
-}
-
-/// Runs to `end`; the momentum that is there is what came from outside, and the energy is booked.
+/// Runs to `end` with its momenta and its energy in balance.
 fn balanced(run: &mut Run<Dcr>, end: f64) {
-    let (p, l) = (momentum(run), spin(run));
-    let scale: f64 = run.model.mass.iter().zip(&run.state.v).map(|(m, v)| m * v.norm()).sum();
-    while run.state.time < end {
-        run.until(run.state.time + 1e-9).unwrap();
-        let lost = (momentum(run) - p - run.ledger.impulse).norm();
-        assert!(lost <= 1e-11 * scale.max(1.0), "momentum {lost} at {}", run.state.time);
-        let lost = (spin(run) - l - run.ledger.moment).norm();
-        assert!(lost <= 1e-2 * scale.max(1.0), "angular momentum {lost} at {}", run.state.time);
-    }
-    assert!(run.ledger.contacts_peak > 0, "nothing met");
-    assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+    balance::balanced(run, end, 1e-11);
 }
 
 /// As the bars of one dimension: they part at t = 20 with the impulse 2.

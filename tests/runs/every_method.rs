@@ -90,11 +90,11 @@ fn semi_with(activation: Activation) -> semi_explicit::Options {
     semi_explicit::Options { activation, ..semi_explicit::Options::default() }
 }
 
-/// Where a scene is looked at from: `x ↦ length (turn X + shift)`, moving with `train`, in units of length and time.
+/// Where a scene is looked at from: `x ↦ length (turn X + offset)`, moving with `train`, in units of length and time.
 #[derive(Clone, Copy)]
 struct Frame {
     turn: Mat3,
-    shift: Vec3,
+    offset: Vec3,
     train: Vec3,
     length: f64,
     time: f64,
@@ -105,7 +105,7 @@ impl Frame {
         let zero = Vec3::new(0.0, 0.0, 0.0);
         Frame {
             turn: Mat3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
-            shift: zero,
+            offset: zero,
             train: zero,
             length: 1.0,
             time: 1.0,
@@ -113,7 +113,7 @@ impl Frame {
     }
 
     fn point(&self, x: Vec3) -> Vec3 {
-        self.length * (self.turn * x + self.shift)
+        self.length * (self.turn * x + self.offset)
     }
 
     fn velocity(&self, v: Vec3) -> Vec3 {
@@ -151,7 +151,7 @@ impl Frame {
     fn home(&self, x: Vec3, v: Vec3, time: f64) -> [Vec3; 2] {
         let back = self.turn.transpose();
         let train = time / self.time * self.train;
-        [back * (x / self.length - self.shift - train), back * (self.time / self.length * v - self.train)]
+        [back * (x / self.length - self.offset - train), back * (self.time / self.length * v - self.train)]
     }
 }
 
@@ -424,7 +424,7 @@ fn invariant(what: &str, frame: Frame, free: bool) {
 #[test]
 fn a_scene_that_is_turned_and_moved_behaves_as_before() {
     let turn = *nalgebra::Rotation3::new(Vec3::new(0.4, -1.1, 0.7)).matrix();
-    invariant("turned", Frame { turn, shift: Vec3::new(0.5, 0.2, -0.3), ..Frame::here() }, true);
+    invariant("turned", Frame { turn, offset: Vec3::new(0.5, 0.2, -0.3), ..Frame::here() }, true);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use carom::method::verlet::StepRule;
 use carom::model::restraint::Motion;
 use carom::model::{Builder, Model, State, Table};
 
-/// A linear body, whose elements may turn as they like, and beside it one that may not; the second has a led face.
+/// A linear body, whose elements may turn as they like, and beside it one that may not; the second has a prescribed face.
 fn model() -> Model {
     let (young, poisson, density) = (1.0, 0.3, 1.0);
     let mut builder = Builder::default();
@@ -18,10 +18,10 @@ fn model() -> Model {
     builder.body(body("first", tets.build().unwrap(), &Law::Linear { young, poisson, density }, 1.0));
     let mesh = shape::Box::new([3.0, 1.0, 1.0], [3, 1, 1]).build().unwrap();
     builder.body(body("second", mesh, &Law::NeoHookean { young, poisson, density }, 1.0));
-    let led = builder.bodies()[1].node_set("xmin").unwrap();
+    let prescribed = builder.bodies()[1].node_set("xmin").unwrap();
     let table = Table::new(vec![(0.0, 0.0), (0.1, 0.1), (0.2, 0.4), (0.3, 0.9)]).unwrap();
     let motion = Motion::Displacement { displacement: Vec3::x() * 0.02, table };
-    builder.restrain(led, vec![Vec3::x(), Vec3::y()], Some(motion));
+    builder.restrain(prescribed, vec![Vec3::x(), Vec3::y()], Some(motion));
     builder.build().unwrap()
 }
 
@@ -65,7 +65,7 @@ fn an_element_that_turns_inside_out_is_named() {
         other => panic!("{other}"),
     }
     assert!(error.to_string().contains(&format!("element {element} of body `second` turned inside out")));
-    // the step is undone to round-off, led nodes included
+    // the step is undone to round-off, prescribed nodes included
     assert_same(&run.state, &good, 1e-14);
     let energies = (run.ledger.kinetic, run.ledger.strain);
     // and fails again in the same way, without damage

@@ -9,6 +9,7 @@ mod asynchronous_line;
 mod asynchronous_rattle;
 mod asynchronous_touches;
 mod automatic_step_follows_stiffening;
+mod balance;
 mod bipotential_implicit;
 mod bipotential_newton;
 mod blocks_stick_and_slide;

@@ -196,7 +196,7 @@ fn two_squares_meet_as_the_sheet_says() {
 
 /// The unit square cut into 3×3 quadrilaterals, each of 2×2 cells of two triangles, shrunk by 2 %.
 fn fragments() -> Vec<Mesh> {
-    let shift = |i: usize, j: usize| match (i, j) {
+    let offset = |i: usize, j: usize| match (i, j) {
         (1, 1) => (0.04, -0.05),
         (1, 2) => (-0.05, 0.03),
         (2, 1) => (0.03, 0.05),
@@ -212,7 +212,7 @@ fn fragments() -> Vec<Mesh> {
         _ => (0.0, 0.0),
     };
     let at = |i: usize, j: usize| {
-        let (x, y) = shift(i, j);
+        let (x, y) = offset(i, j);
         Vec3::new(i as f64 / 3.0 + x, j as f64 / 3.0 + y, 0.0)
     };
     let mut meshes = Vec::new();

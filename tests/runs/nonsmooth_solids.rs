@@ -7,7 +7,7 @@ use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::{CellKind, Cells, Mesh, shape};
 use carom::method::Method;
-use carom::method::nonsmooth::simplex::Touch;
+use carom::method::nonsmooth::simplex::ContactKind;
 use carom::method::nonsmooth::{Nonsmooth, Options};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law as ContactLaw, Obstacle, ObstacleShape};
@@ -48,8 +48,8 @@ fn a_node_meets_a_face_and_an_edge_an_edge_with_the_multipliers_of_the_sheet() {
     let roof = [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.5, -1.0], [0.0, -0.5, -1.0]];
     let keel = [[0.1, -1.0, 0.02], [0.05, 1.0, 0.03], [0.5, 0.0, 1.0], [-0.5, 0.0, 1.0]];
     let cases = [
-        (face, tip, Touch::NodeTriangle, 47.66156, -0.1596469),
-        (roof, keel, Touch::EdgeEdge, 16.765134, -0.2777736),
+        (face, tip, ContactKind::NodeTriangle, 47.66156, -0.1596469),
+        (roof, keel, ContactKind::EdgeEdge, 16.765134, -0.2777736),
     ];
     for (first, second, touch, lambda, gain) in cases {
         let (run, gained) = single_step(first, second);
@@ -148,7 +148,7 @@ fn tumbling_cubes(friction: f64, cells: u32) -> (f64, f64, Run<Nonsmooth>, [u64;
         assert!(run.ledger.total() <= energy * (1.0 + 1e-3), "{} of {energy}", run.ledger.total());
         let program = run.method.program();
         for (c, l) in program.work.iter().zip(&program.lambda).filter(|p| *p.1 > 0.0) {
-            kinds[usize::from(c.key.0 == Touch::EdgeEdge)] += u64::from(*l > 0.0);
+            kinds[usize::from(c.key.0 == ContactKind::EdgeEdge)] += u64::from(*l > 0.0);
         }
         assert!(run.method.report.cone <= 1.0 + 1e-9 && run.method.report.least_dissipation >= -1e-13);
     }

@@ -12,11 +12,11 @@ const BOTH: Options = Options {
     activation: carom::method::semi_explicit::Activation::Position,
     pass: Pass::Double,
     edge_edge: false,
-    push_back: 0.2,
+    baumgarte: 0.2,
     tolerance: 1e-6,
     speed: 0.0,
     sweeps: 2000,
-    natural: None,
+    natural_map_residual: None,
 };
 
 fn thrown(gap: f64, friction: f64) -> Thrown<SemiExplicit> {

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 /// of these, islands that were left at the limit, and the worst error of forces.
 fn settle(side: u32, layers: u32, steps: u64, pass: Pass) -> (f64, usize, usize, f64) {
     let model = pile(side, layers, 0.5, 20.0).unwrap();
-    let options = Options { natural: Some(1e-6), pass, ..Options::default() };
+    let options = Options { natural_map_residual: Some(1e-6), pass, ..Options::default() };
     let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.8 }, options);
     let mut run = Thrown::new(model, method, Vec3::zeros()).unwrap();
     let never = AtomicBool::new(false);
@@ -21,7 +21,7 @@ fn settle(side: u32, layers: u32, steps: u64, pass: Pass) -> (f64, usize, usize,
         let until = run.state.time + 0.5 * run.method.next_step();
         run.method.advance(&run.model, &mut run.state, until, &mut run.ledger, &never).unwrap();
         let report = run.method.report();
-        (unfinished, worst) = (unfinished + report.unfinished, f64::max(worst, report.natural));
+        (unfinished, worst) = (unfinished + report.unfinished, f64::max(worst, report.natural_map_residual));
         if step >= 5 {
             sweeps += f64::from(report.sweeps);
             contacts = contacts.min(report.contacts);

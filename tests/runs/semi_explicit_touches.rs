@@ -1,6 +1,7 @@
 //! What bodies can meet (`semi-explicit`): walls that move, held nodes, rigid meshes and polylines, edges; and what must not
 //! matter: threads, looks, stops, the frame of reference. In each the books close.
 
+use crate::balance::{self, momentum};
 use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, plane_body};
 use carom::contact::search::Pass;
@@ -31,28 +32,9 @@ fn brick(size: [f64; 3], cells: [u32; 3]) -> Mesh {
     shape::Box::new(size, cells).build().unwrap()
 }
 
-fn momentum(run: &Run<SemiExplicit>) -> Vec3 {
-    run.model.mass.iter().zip(&run.state.v).map(|(m, v)| *m * v).sum()
-}
-
-fn spin(run: &Run<SemiExplicit>) -> Vec3 {
-    let (x, v) = (&run.state.x, &run.state.v);
-    run.model.mass.iter().enumerate().map(|(k, m)| x[k].cross(&(*m * v[k]))).sum()
-}
-
-/// Runs to `end`; the momentum that is there is what came from outside, and the energy is booked.
+/// Runs to `end` with its momenta and its energy in balance.
 fn balanced(run: &mut Run<SemiExplicit>, end: f64) {
-    let (p, l) = (momentum(run), spin(run));
-    let scale: f64 = run.model.mass.iter().zip(&run.state.v).map(|(m, v)| m * v.norm()).sum();
-    while run.state.time < end {
-        run.until(run.state.time + 1e-9).unwrap();
-        let lost = (momentum(run) - p - run.ledger.impulse).norm();
-        assert!(lost <= 1e-12 * scale.max(1.0), "momentum {lost} at {}", run.state.time);
-        let lost = (spin(run) - l - run.ledger.moment).norm();
-        assert!(lost <= 1e-2 * scale.max(1.0), "angular momentum {lost} at {}", run.state.time);
-    }
-    assert!(run.ledger.contacts_peak > 0, "nothing met");
-    assert!(run.ledger.error_max_rel() < 0.005, "{}", run.ledger.error_max_rel());
+    balance::balanced(run, end, 1e-12);
     assert_eq!(run.method.unfinished(), 0);
 }
 

@@ -132,7 +132,7 @@ fn inclined_rollers_hold_their_plane_and_nothing_else() {
     assert_second_order(model, 4.0, lively);
 }
 
-/// Position and velocity of a led face are those of its table after every step.
+/// Position and velocity of a prescribed face are those of its table after every step.
 #[test]
 fn a_led_face_is_where_it_is_led_and_its_drive_pays_for_everything() {
     let table = Table::new(vec![(0.0, 0.0), (1.0, 1.0), (2.0, -0.5), (4.0, 0.2)]).unwrap();

@@ -92,7 +92,7 @@ fn a_free_body_keeps_energy_and_momenta_at_any_step() {
     }
 }
 
-/// A held side, a side that is led, gravity, a pressure that follows and damping: the books close, and so do momenta.
+/// A held side, a side with prescribed motion, gravity, a pressure that follows and damping: the books close, and so do momenta.
 #[test]
 fn supports_loads_and_damping_balance_the_books() {
     for newmark in [false, true] {

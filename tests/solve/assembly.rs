@@ -51,6 +51,28 @@ fn shaken(model: &Model, by: f64) -> Vec<Vec3> {
     model.reference.iter().enumerate().map(move_one).collect()
 }
 
+/// Adds lumped masses times 7 + b and consistent ones times 3 − b of body b, times a motion.
+fn add_masses(model: &Model, motion: &[Vec3], force: &mut [Vec3]) {
+    for (b, body) in model.bodies.iter().enumerate() {
+        for k in body.nodes.clone() {
+            force[k] += (7.0 + b as f64) * model.mass[k] * motion[k];
+        }
+        for block in &model.blocks[body.blocks.clone()] {
+            for e in 0..block.len() {
+                let nodes = block.stencil(block.potentials() - block.len() + e);
+                let mut m = vec![0.0; nodes.len().pow(2)];
+                block.consistent_mass(e, &model.reference, &mut m);
+                for (i, &p) in nodes.iter().enumerate() {
+                    for (j, &q) in nodes.iter().enumerate() {
+                        let m = (3.0 - b as f64) * m[i * nodes.len() + j];
+                        force[p as usize] += m * motion[q as usize];
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The system times a vector is the force of that motion, along free directions: elements of both shapes and nodal
 /// integration, contact entries between the bodies, consistent and lumped mass.
 #[test]
@@ -65,7 +87,7 @@ fn the_matrix_is_that_of_all_potentials_contacts_and_masses() {
         let unknowns = Unknowns::new(&model);
         let (start, end) = (shaken(&model, 0.03), shaken(&model, 0.05));
         let along: Vec<f64> = (0..unknowns.count).map(|k| (0.3 * k as f64).cos()).collect();
-        let spread: Vec<Vec3> = (0..model.reference.len()).map(|k| unknowns.spread(k, &along)).collect();
+        let spread: Vec<Vec3> = (0..model.reference.len()).map(|k| unknowns.expand(k, &along)).collect();
         let touch = [5u32, 30, 33];
         let push = Mat3::new(1.0, 0.2, 0.0, -0.3, 2.0, 0.1, 0.4, 0.5, 3.0);
         for shape in [Shape::Symmetric, Shape::Unsymmetric] {
@@ -112,26 +134,9 @@ fn the_matrix_is_that_of_all_potentials_contacts_and_masses() {
             }
             system.add_mass(&model, &unknowns, |b| 7.0 + b as f64);
             system.add_consistent_mass(&model, &unknowns, |b| 3.0 - b as f64);
-            for (b, body) in model.bodies.iter().enumerate() {
-                for k in body.nodes.clone() {
-                    force[k] += (7.0 + b as f64) * model.mass[k] * spread[k];
-                }
-                for block in &model.blocks[body.blocks.clone()] {
-                    for e in 0..block.len() {
-                        let nodes = block.stencil(block.potentials() - block.len() + e);
-                        let mut m = vec![0.0; nodes.len().pow(2)];
-                        block.consistent_mass(e, &model.reference, &mut m);
-                        for (i, &p) in nodes.iter().enumerate() {
-                            for (j, &q) in nodes.iter().enumerate() {
-                                let m = (3.0 - b as f64) * m[i * nodes.len() + j];
-                                force[p as usize] += m * spread[q as usize];
-                            }
-                        }
-                    }
-                }
-            }
+            add_masses(&model, &spread, &mut force);
             let mut expected = vec![0.0; unknowns.count];
-            force.iter().enumerate().for_each(|(k, f)| unknowns.gather(k, f, &mut expected));
+            force.iter().enumerate().for_each(|(k, f)| unknowns.add_to_unknowns(k, f, &mut expected));
             let mut found = vec![0.0; unknowns.count];
             system.matrix.multiply(&along, &mut found);
             let size = expected.iter().fold(0.0, |m: f64, x| m.max(x.abs()));

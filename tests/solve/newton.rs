@@ -23,12 +23,12 @@ impl<F: Fn(f64) -> Option<f64>, G: Fn(f64) -> f64> Problem for Scalar<F, G> {
         self.step = -self.now / (self.slope)(self.x);
         Ok(Increment { size: self.step.abs(), energy: self.step * self.now, force: self.now.abs() })
     }
-    fn shift(&mut self, share: f64) {
+    fn add_increment(&mut self, share: f64) {
         self.x += share * self.step;
     }
 }
 
-const LIMITS: Limits = Limits { iterations: 30, balanced: 1e-12, still: 1e-10, keep: 0.0 };
+const LIMITS: Limits = Limits { iterations: 30, residual_tol: 1e-12, increment_tol: 1e-10, keep: 0.0 };
 
 fn run<F: Fn(f64) -> Option<f64>, G: Fn(f64) -> f64>(x: f64, f: F, slope: G) -> (Outcome, f64, Newton) {
     let mut newton = Newton::default();
@@ -66,7 +66,7 @@ fn increments_that_go_too_far_are_shortened() {
 fn a_residual_of_round_off_is_none() {
     let noise = |x: f64| Some(1e-9 * (1e12 * x).sin());
     let mut problem = Scalar { x: 0.3, f: noise, slope: |_| 1.0, floor: 1e-9, now: 0.0, step: 0.0 };
-    let limits = Limits { still: 1e-8, ..LIMITS };
+    let limits = Limits { increment_tol: 1e-8, ..LIMITS };
     let mut newton = Newton::default();
     assert_eq!(newton.run(&mut problem, &limits, &AtomicBool::new(false)), Outcome::Converged);
     assert_eq!(newton.history.len(), 1);

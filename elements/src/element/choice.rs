@@ -2,7 +2,6 @@
 
 use super::bar2::Bar2;
 use super::hex8::{Hex8, Hex8OnePoint};
-pub use super::nodal::softened;
 use super::nodal::{Nodal, STABILISATION};
 use super::quad4::Quad4;
 pub use super::shell::Points;
@@ -11,10 +10,8 @@ use super::solid::{Solid, SolidOptions};
 use super::tet4::Tet4;
 use super::tri3::Tri3;
 use super::{Block, Element, MakeBlock};
-use crate::material::{
-    BlatzKo, Lame, Law, Linear, Material, MooneyRivlin, NeoHookean, Ogden, OgdenTerm, PlaneStress,
-    StVenantKirchhoff, Uniaxial,
-};
+pub use crate::material::softened;
+use crate::material::{Law, Material, PlaneStress, Uniaxial, WithLaw};
 use crate::mesh::CellKind;
 use crate::mesh::subdivision::Subdivision;
 use carom_declare::words;
@@ -73,46 +70,14 @@ impl Kind {
 
 /// The maker of a block of `kind` with `law`.
 pub fn maker(kind: Kind, law: &Law) -> Box<MakeBlock<'static>> {
-    // each law with the same law made softer, which holds the cells of nodal integration together
-    match *law {
-        Law::Linear { young, poisson, density } => {
-            let of = |lame| Linear { lame, density };
-            let lame = Lame::from_young(young, poisson);
-            with_law(kind, of(lame), of(softened(lame)))
-        }
-        Law::StVenantKirchhoff { young, poisson, density } => {
-            let of = |lame| StVenantKirchhoff { lame, density };
-            let lame = Lame::from_young(young, poisson);
-            with_law(kind, of(lame), of(softened(lame)))
-        }
-        Law::NeoHookean { young, poisson, density } => {
-            let of = |lame| NeoHookean { lame, density };
-            let lame = Lame::from_young(young, poisson);
-            with_law(kind, of(lame), of(softened(lame)))
-        }
-        Law::MooneyRivlin { c1, c2, bulk, density } => {
-            let law = MooneyRivlin { c1, c2, bulk, density };
-            let bulk = soft_bulk(&law);
-            with_law(kind, law, MooneyRivlin { c1, c2, bulk, density })
-        }
-        Law::Ogden { ref mu, ref alpha, bulk, density } => {
-            let terms: Vec<OgdenTerm> =
-                mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
-            let law = Ogden { terms: terms.clone(), bulk, density };
-            let bulk = soft_bulk(&law);
-            with_law(kind, law, Ogden { terms, bulk, density })
-        }
-        // its Poisson ratio is 1/4
-        Law::BlatzKo { shear, density } => {
-            with_law(kind, BlatzKo { shear, density }, BlatzKo { shear, density })
+    struct Of(Kind);
+    impl WithLaw for Of {
+        type Output = Box<MakeBlock<'static>>;
+        fn with<M: Material + Clone>(self, law: M, soft: M) -> Self::Output {
+            with_law(self.0, law, soft)
         }
     }
-}
-
-/// Bulk modulus of a law made softer [Pa].
-fn soft_bulk(law: &impl Material) -> f64 {
-    let Lame { lambda, mu } = softened(law.lame());
-    lambda + 2.0 / 3.0 * mu
+    law.apply(Of(kind))
 }
 
 /// The maker of a block of `kind` with any law; `soft` is the same law made softer, which holds the cells of nodal integration
@@ -150,25 +115,14 @@ fn solid<E: Element, M: Material + Clone>(kind: Kind, law: M) -> Box<MakeBlock<'
 /// The maker of a block of thin shells on a surface, whose ids count from the body's first node. Unlike [`maker`] it makes one block of
 /// all triangles of a body.
 pub fn shell_maker(law: &Law, options: ShellOptions, surface: Arc<Subdivision>) -> Box<MakeBlock<'static>> {
-    match *law {
-        Law::Linear { young, poisson, density } => {
-            shell(Linear { lame: Lame::from_young(young, poisson), density }, options, surface)
+    struct Of(ShellOptions, Arc<Subdivision>);
+    impl WithLaw for Of {
+        type Output = Box<MakeBlock<'static>>;
+        fn with<M: Material + Clone>(self, law: M, _: M) -> Self::Output {
+            shell(law, self.0, self.1)
         }
-        Law::StVenantKirchhoff { young, poisson, density } => {
-            shell(StVenantKirchhoff { lame: Lame::from_young(young, poisson), density }, options, surface)
-        }
-        Law::NeoHookean { young, poisson, density } => {
-            shell(NeoHookean { lame: Lame::from_young(young, poisson), density }, options, surface)
-        }
-        Law::MooneyRivlin { c1, c2, bulk, density } => {
-            shell(MooneyRivlin { c1, c2, bulk, density }, options, surface)
-        }
-        Law::Ogden { ref mu, ref alpha, bulk, density } => {
-            let terms = mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
-            shell(Ogden { terms, bulk, density }, options, surface)
-        }
-        Law::BlatzKo { shear, density } => shell(BlatzKo { shear, density }, options, surface),
     }
+    law.apply(Of(options, surface))
 }
 
 /// The maker of a block of thin shells with any law.

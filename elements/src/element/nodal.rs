@@ -23,7 +23,7 @@ mod tangent;
 use super::patch::{Patches, Record, Scratch};
 use super::solid::{Solid, SolidOptions};
 use super::{Between, BetweenPass, Block, Element, Pass, PointState, PointStress, Positions};
-use crate::material::{Lame, Material};
+use crate::material::Material;
 use crate::math::tensor::{full, green_strain, small_strain};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{CellKind, shape_functions};
@@ -35,11 +35,6 @@ use step::{deformed_frequency_squared, frequency_squared};
 pub const STABILISATION: f64 = 0.05;
 /// Share of the mass that the cells' part stands for.
 const CELLS_MASS: f64 = 0.2;
-
-/// Lamé's constants for the stabilisation: no stiffer against changes of volume than a Poisson ratio of 0.4 makes it.
-pub fn softened(lame: Lame) -> Lame {
-    Lame { lambda: lame.lambda.min(4.0 * lame.mu), mu: lame.mu }
-}
 
 /// The mean gradient of one node.
 struct Stencil {

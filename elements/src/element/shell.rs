@@ -3,24 +3,25 @@
 //! An element is a triangle of the control mesh. Its surface hangs on all nodes around it, twelve where all is regular
 //! (`mesh::subdivision`), so stencils differ in length; ghosts outside of the boundary are folded into the rows, images in
 //! planes of symmetry are gathered as displacements that are turned. What a point does with the slopes it sees is in
-//! [`kernel`], how stiff it is in [`stiffness`], making a block in `setup.rs`.
+//! [`kernel`], how stiff it is in [`stiffness`], forces of a patch in `pass.rs`, making a block in `setup.rs`.
 //!
-//! Elements run in batches of equal length, as wide as a register. Rows of regular elements are the same for all of them,
-//! others have their own.
+//! Rows of regular elements are the same for all of them, others have their own.
 
 pub mod kernel;
+mod pass;
 mod setup;
 pub mod stiffness;
 
-use super::patch::{Patches, Record, Scratch, TAG_BITS};
+use super::patch::{Patches, Record, Scratch};
 use super::{Block, Pass, PointState, PointStress, Positions};
 use crate::material::{Material, PlaneStress, von_mises};
-use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch};
+use crate::math::lane::{Count, Lane, OnLanes, dispatch};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::CellKind;
 use crate::mesh::subdivision::Subdivision;
 use kernel::{Current, LAYERS, NUMBERS, Reference, SLOPES, Slopes};
 use nalgebra::SMatrix;
+use pass::PatchPass;
 use std::sync::Arc;
 use stiffness::{Gram, Section};
 
@@ -28,8 +29,6 @@ pub use setup::{Points, ShellOptions};
 
 /// Most numbers a law may keep at the layers of one point.
 const MAX_STATE: usize = 64;
-/// Local numbers without their tags.
-const LOCAL: u16 = (1 << (16 - TAG_BITS)) - 1;
 
 /// A place of an element's stencil: which of its nodes, and which image of it.
 #[derive(Clone, Copy, Debug)]
@@ -174,216 +173,6 @@ impl<M: Material> Shell<M> {
         });
         most
     }
-}
-
-/// One force pass over a patch.
-struct PatchPass<'a, M> {
-    block: &'a Shell<M>,
-    patches: &'a Patches,
-    patch: usize,
-    records: &'a [Record],
-    columns: &'a mut Vec<[f64; MAX_WIDTH]>,
-    old: &'a [f64],
-    new: &'a mut [f64],
-    forces: &'a mut [Vec3],
-}
-
-/// Elements of one class, side by side.
-struct Batch<'a> {
-    elements: &'a [u32],
-    /// Local numbers, one stencil after the other.
-    local: &'a [u16],
-    /// Place of the first one in the patch.
-    at: usize,
-}
-
-impl<M: Material> OnLanes for PatchPass<'_, M> {
-    type Output = Pass;
-
-    #[inline(always)]
-    fn run<L: Lane>(mut self, token: L::Token) -> Pass {
-        let mut pass = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
-        let (patches, block) = (self.patches, self.block);
-        let elements = &patches.elements()[patches.range(self.patch)];
-        let mut local = patches.local(self.patch);
-        let mut at = 0;
-        while at < elements.len() {
-            let class = block.class(elements[at]);
-            let mut end = at + 1;
-            while end < elements.len() && end - at < L::WIDTH && block.class(elements[end]) == class {
-                end += 1;
-            }
-            let length = block.members(elements[at] as usize).len() * (end - at);
-            let (mine, rest) = local.split_at(length);
-            local = rest;
-            let batch = Batch { elements: &elements[at..end], local: mine, at };
-            match (block.points, class == 0) {
-                (Points::One, true) => self.batch::<L, 1, true>(token, &batch, &mut pass),
-                (Points::One, false) => self.batch::<L, 1, false>(token, &batch, &mut pass),
-                (Points::Three, true) => self.batch::<L, 3, true>(token, &batch, &mut pass),
-                (Points::Three, false) => self.batch::<L, 3, false>(token, &batch, &mut pass),
-            }
-            at = end;
-        }
-        pass
-    }
-}
-
-impl<M: Material> PatchPass<'_, M> {
-    #[inline(always)]
-    fn batch<L: Lane, const Q: usize, const BOX_SPLINES: bool>(
-        &mut self,
-        token: L::Token,
-        batch: &Batch,
-        pass: &mut Pass,
-    ) {
-        let block = self.block;
-        let zero = L::splat(token, 0.0);
-        let valid = batch.elements.len();
-        let length = batch.local.len() / valid;
-        // lanes without an element repeat the last one
-        let mut lane_element = [batch.elements[valid - 1] as usize; MAX_WIDTH];
-        for (to, from) in lane_element.iter_mut().zip(batch.elements) {
-            *to = *from as usize;
-        }
-
-        // the rows of the batch, lane by lane, stand in the first columns where elements have rows of their own
-        let row_columns = if BOX_SPLINES { 0 } else { length * Q * SLOPES };
-        if self.columns.len() < row_columns + 3 * length {
-            self.columns.resize(row_columns + 3 * length, [0.0; MAX_WIDTH]);
-        }
-        let (row_lanes, force_lanes) = self.columns.split_at_mut(row_columns);
-        if !BOX_SPLINES {
-            for (l, &e) in lane_element[..L::WIDTH].iter().enumerate() {
-                let begin = block.row_start[e] as usize;
-                let rows = &block.rows[begin..begin + row_columns];
-                for (to, from) in row_lanes.iter_mut().zip(rows) {
-                    to[l] = *from;
-                }
-            }
-        }
-
-        let mut slopes = [[[zero; 3]; SLOPES]; Q];
-        let mut column = [[0.0; MAX_WIDTH]; 3];
-        for k in 0..length {
-            for l in 0..L::WIDTH {
-                let local = batch.local[l.min(valid - 1) * length + k];
-                let u = displacement(self.records, &block.turns, local);
-                for i in 0..3 {
-                    column[i][l] = u[i];
-                }
-            }
-            let u = [L::load(token, &column[0]), L::load(token, &column[1]), L::load(token, &column[2])];
-            for q in 0..Q {
-                for p in 0..SLOPES {
-                    let at = (k * Q + q) * SLOPES + p;
-                    let row = if BOX_SPLINES {
-                        L::splat(token, block.regular[at])
-                    } else {
-                        L::load(token, &row_lanes[at])
-                    };
-                    for i in 0..3 {
-                        slopes[q][p][i] = row.mul_add(u[i], slopes[q][p][i]);
-                    }
-                }
-            }
-        }
-
-        let mut energy = zero;
-        let mut smallest = zero.of(f64::INFINITY);
-        for (q, slopes) in slopes.iter_mut().enumerate() {
-            let mut numbers = [zero; NUMBERS];
-            for (j, to) in numbers.iter_mut().enumerate() {
-                for l in 0..L::WIDTH {
-                    column[0][l] = block.numbers[lane_element[l] * Q + q][j];
-                }
-                *to = L::load(token, &column[0]);
-            }
-            let reference = Reference::new(&numbers);
-            if BOX_SPLINES {
-                kernel::to_base(slopes, reference.map);
-            }
-            let mut state = [zero; MAX_STATE];
-            let per_point = Shell::<M>::POINT_STATE;
-            let place = |l: usize| ((batch.at + l) * Q + q) * per_point;
-            for (s, x) in state[..per_point].iter_mut().enumerate() {
-                for l in 0..L::WIDTH {
-                    column[0][l] = self.old[place(l.min(valid - 1)) + s];
-                }
-                *x = L::load(token, &column[0]);
-            }
-            let (w, stretch, mut force) = kernel::point::<M, L>(
-                &block.law,
-                block.thickness,
-                &reference,
-                slopes,
-                &mut state[..per_point],
-            );
-            for (s, x) in state[..per_point].iter().enumerate() {
-                x.store(&mut column[0]);
-                for l in 0..valid {
-                    self.new[place(l) + s] = column[0][l];
-                }
-            }
-            energy += w;
-            smallest = smallest.min(stretch);
-            if BOX_SPLINES {
-                kernel::from_base(&mut force, reference.map);
-            }
-            *slopes = force;
-        }
-
-        for k in 0..length {
-            let mut f = [zero; 3];
-            for (q, force) in slopes.iter().enumerate() {
-                for (p, force) in force.iter().enumerate() {
-                    let at = (k * Q + q) * SLOPES + p;
-                    let row = if BOX_SPLINES {
-                        L::splat(token, block.regular[at])
-                    } else {
-                        L::load(token, &row_lanes[at])
-                    };
-                    for i in 0..3 {
-                        f[i] = row.mul_add(force[i], f[i]);
-                    }
-                }
-            }
-            for i in 0..3 {
-                f[i].store(&mut force_lanes[3 * k + i]);
-            }
-        }
-        // Scattered and added up element by element: the same order for every width.
-        for l in 0..valid {
-            for k in 0..length {
-                let local = batch.local[l * length + k];
-                let mut f =
-                    Vec3::new(force_lanes[3 * k][l], force_lanes[3 * k + 1][l], force_lanes[3 * k + 2][l]);
-                if local > LOCAL {
-                    f = block.turns[(local >> (16 - TAG_BITS)) as usize] * f;
-                }
-                self.forces[(local & LOCAL) as usize] += f;
-            }
-        }
-        energy.store(&mut column[0]);
-        column[0][..valid].iter().for_each(|e| pass.energy += e);
-        if !M::SMALL_STRAIN {
-            smallest.store(&mut column[0]);
-            column[0][..valid]
-                .iter()
-                .for_each(|&d| pass.det_f = if d < pass.det_f || d.is_nan() { d } else { pass.det_f });
-        }
-    }
-}
-
-/// Displacement at a local number, turned if it is that of an image.
-#[inline(always)]
-fn displacement(records: &[Record], turns: &[Mat3], local: u16) -> [f64; 3] {
-    let r = &records[(local & LOCAL) as usize].0;
-    if local <= LOCAL {
-        return [r[4], r[5], r[6]];
-    }
-    let u = turns[(local >> (16 - TAG_BITS)) as usize] * Vec3::new(r[4], r[5], r[6]);
-    [u.x, u.y, u.z]
 }
 
 impl<M: Material> Block for Shell<M> {

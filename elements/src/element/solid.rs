@@ -89,21 +89,6 @@ impl<E: Element, M: Material> Solid<E, M> {
         block
     }
 
-    #[cfg(test)]
-    pub(super) fn law(&self) -> &M {
-        &self.law
-    }
-
-    /// Energy and forces of one element on plain numbers.
-    #[cfg(test)]
-    pub(super) fn scalar_kernel(&self, element: usize, positions: Positions) -> (f64, E::Nodal<f64>) {
-        let reference = self.gather_one(element, |n| positions.reference[n]);
-        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
-        let mut state = [0.0; MAX_STATE];
-        let answer = self.kernel::<f64>(&reference, &u, &mut state[..E::POINTS * M::STATE]);
-        (answer.energy, answer.force)
-    }
-
     fn nodes(&self, element: usize) -> &[u32] {
         let n = E::KIND.nodes();
         &self.connectivity[element * n..(element + 1) * n]
@@ -403,6 +388,15 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
         let k = tangent::of_element::<E, M>(&self.law, self.hourglass, &reference, &u);
         self.write_tangent(&k, out);
+    }
+
+    fn plain_force(&self, element: usize, positions: Positions, forces: &mut [Vec3]) -> f64 {
+        let reference = self.gather_one(element, |n| positions.reference[n]);
+        let u = self.gather_one(element, |n| positions.current[n] - positions.reference[n]);
+        let mut state = [0.0; MAX_STATE];
+        let answer = self.kernel::<f64>(&reference, &u, &mut state[..E::POINTS * M::STATE]);
+        forces.iter_mut().zip(answer.force.as_ref()).for_each(|(to, &from)| *to = from.into());
+        answer.energy
     }
 
     /// A law that keeps numbers has no energy that depends on the two ends alone.

@@ -1,5 +1,7 @@
-//! Any of the laws, chosen while the program runs: what a deck says. `element/choice.rs` makes blocks out of them.
+//! Any of the laws, chosen while the program runs: what a deck says. The one place that names them all: their keys, the struct
+//! each is, and numbers for its tests. `element/choice.rs` makes blocks out of them.
 
+use super::{BlatzKo, Lame, Linear, Material, MooneyRivlin, NeoHookean, Ogden, OgdenTerm, StVenantKirchhoff};
 use carom_declare::{Item, Positive, kind, tagged};
 
 kind!(
@@ -104,4 +106,75 @@ fn terms_fit(mu: &[f64], alpha: &[f64], second: &Item) -> bool {
         return true;
     }
     false
+}
+
+/// Lamé's constants of a law that holds the cells of nodal integration together: no stiffer against changes of volume than a
+/// Poisson ratio of 0.4 makes it.
+pub fn softened(lame: Lame) -> Lame {
+    Lame { lambda: lame.lambda.min(4.0 * lame.mu), mu: lame.mu }
+}
+
+/// Something to be done with a law, whichever it is.
+pub trait WithLaw {
+    type Output;
+    /// `soft` is the same law made softer ([`softened`]).
+    fn with<M: Material + Clone>(self, law: M, soft: M) -> Self::Output;
+}
+
+impl Law {
+    /// Does `what` with the law that this is.
+    pub fn apply<W: WithLaw>(&self, what: W) -> W::Output {
+        match *self {
+            Law::Linear { young, poisson, density } => {
+                let of = |lame| Linear { lame, density };
+                let lame = Lame::from_young(young, poisson);
+                what.with(of(lame), of(softened(lame)))
+            }
+            Law::StVenantKirchhoff { young, poisson, density } => {
+                let of = |lame| StVenantKirchhoff { lame, density };
+                let lame = Lame::from_young(young, poisson);
+                what.with(of(lame), of(softened(lame)))
+            }
+            Law::NeoHookean { young, poisson, density } => {
+                let of = |lame| NeoHookean { lame, density };
+                let lame = Lame::from_young(young, poisson);
+                what.with(of(lame), of(softened(lame)))
+            }
+            Law::MooneyRivlin { c1, c2, bulk, density } => {
+                let of = |bulk| MooneyRivlin { c1, c2, bulk, density };
+                what.with(of(bulk), of(soft_bulk(&of(bulk))))
+            }
+            Law::Ogden { ref mu, ref alpha, bulk, density } => {
+                let terms: Vec<OgdenTerm> =
+                    mu.iter().zip(alpha).map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect();
+                let of = |bulk| Ogden { terms: terms.clone(), bulk, density };
+                what.with(of(bulk), of(soft_bulk(&of(bulk))))
+            }
+            // its Poisson ratio is 1/4
+            Law::BlatzKo { shear, density } => {
+                what.with(BlatzKo { shear, density }, BlatzKo { shear, density })
+            }
+        }
+    }
+
+    /// Every law once, with numbers near one: what the checks of laws and of elements walk through.
+    #[doc(hidden)]
+    pub fn samples(density: f64) -> Vec<Law> {
+        let (young, poisson) = (2.1, 0.3);
+        vec![
+            Law::Linear { young, poisson, density },
+            Law::StVenantKirchhoff { young, poisson, density },
+            Law::NeoHookean { young, poisson, density },
+            Law::MooneyRivlin { c1: 0.7, c2: 0.2, bulk: 4.0, density },
+            // the ratios of vulcanised rubber, at a bulk modulus that lets volume matter
+            Law::Ogden { mu: vec![0.63, 0.0012, -0.01], alpha: vec![1.3, 5.0, -2.0], bulk: 5.0, density },
+            Law::BlatzKo { shear: 1.7, density },
+        ]
+    }
+}
+
+/// Bulk modulus of a law made softer [Pa].
+fn soft_bulk(law: &impl Material) -> f64 {
+    let Lame { lambda, mu } = softened(law.lame());
+    lambda + 2.0 / 3.0 * mu
 }

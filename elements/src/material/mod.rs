@@ -34,7 +34,7 @@ use crate::math::lane::Lane;
 use crate::math::tensor::{COUNT, Sym};
 
 pub use blatz_ko::BlatzKo;
-pub use law::Law;
+pub use law::{Law, WithLaw, softened};
 pub use linear::Linear;
 pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;

@@ -81,7 +81,7 @@ impl Side {
         let pool = pool(threads).ok()?;
         let run = pool.install(|| {
             let model = pile(side, layers, 0.5, 20.0)?;
-            let options = Options { natural: Some(NATURAL), ..Options::default() };
+            let options = Options { natural_map_residual: Some(NATURAL), ..Options::default() };
             let method = SemiExplicit::new(&model, StepRule::Automatic { safety: 0.8 }, options);
             Thrown::new(model, method, Vec3::zeros())
         });
@@ -146,7 +146,7 @@ pub fn measure(case: &str, threads: usize) -> Vec<Measurement> {
                 updates += report.sweeps_mean * report.contacts as f64 / STEPS;
                 (most, contacts) = (report.sweeps.max(most), report.contacts.min(contacts));
                 unfinished += f64::from(u8::from(report.unfinished > 0));
-                worst = f64::max(worst, report.natural);
+                worst = f64::max(worst, report.natural_map_residual);
             }
         });
         if ended.is_err() || one.as_mut().is_some_and(|one| one.turn(|_| ()).is_err()) {

@@ -1,9 +1,9 @@
-//! The asynchronous method: kicks of potentials and looks for contacts, each by the time spent on them.
+//! The asynchronous method: kicks of potentials and checks for contact, each by the time spent on them.
 //!
 //! | case       | measured                                                                    |
 //! |------------|-----------------------------------------------------------------------------|
 //! | `hex8`, `tet4`, `tet4-nodal` | a free graded block of one kind: kicks per second           |
-//! | `assembly` | the example `block-assembly` in its first blow: kicks, and looks of surface nodes and edges |
+//! | `assembly` | the example `block-assembly` in its first blow: kicks, and contact checks of surface nodes and edges |
 
 use super::Measurement;
 use crate::cases::example;
@@ -59,8 +59,8 @@ fn run(name: &str, case: Case, safety: f64, end: f64, threads: usize) -> Vec<Mea
     let kicks = counted.element_kicks as f64 / phases.force;
     let mut figures = vec![Measurement::plain("kicks", name.into(), threads, kicks, "kicks/s")];
     if counted.contact_checks > 0 && name == "assembly" {
-        let looks = counted.contact_checks as f64 / (phases.search + phases.response);
-        figures.push(Measurement::plain("kicks", format!("{name}/looks"), threads, looks, "looks/s"));
+        let checks = counted.contact_checks as f64 / (phases.search + phases.response);
+        figures.push(Measurement::plain("kicks", format!("{name}/checks"), threads, checks, "checks/s"));
     }
     figures
 }

@@ -66,10 +66,10 @@ pub fn cells(tell: &mut dyn FnMut(Measurement)) {
     tell(figure("box-moves", moved(&mut cells, 3.0 * margin)));
 }
 
-type Motion = [Path; 4];
+type Paths = [Path; 4];
 
 /// Four points in a cube of edge 2 that move by up to `travel` along each axis.
-fn motion(seed: u64, travel: f64) -> Motion {
+fn motion(seed: u64, travel: f64) -> Paths {
     std::array::from_fn(|corner| {
         let signed = |k: u64| 2.0 * noise(seed, 8 * corner as u64 + k) - 1.0;
         let from = Vec3::new(signed(0), signed(1), signed(2));
@@ -91,21 +91,21 @@ fn boxes_meet(p: &[Path], q: &[Path]) -> bool {
 pub fn swept(tell: &mut dyn FnMut(Measurement)) {
     const MANY: usize = 1024;
     let sweep = Sweep::default();
-    let node = |m: &Motion| swept::node_triangle(&m[0], [&m[1], &m[2], &m[3]], &sweep);
-    let edges = |m: &Motion| swept::edge_edge([&m[0], &m[1]], [&m[2], &m[3]], &sweep);
-    let node_hits = |m: &Motion| inclusion::node_triangle(&m[0], [&m[1], &m[2], &m[3]], &sweep).is_some();
-    let edges_hit = |m: &Motion| inclusion::edge_edge([&m[0], &m[1]], [&m[2], &m[3]], &sweep).is_some();
-    let mut figure = |case: &str, motions: &[Motion], ask: &dyn Fn(&[Motion]) -> f64| {
+    let node = |m: &Paths| swept::node_triangle(&m[0], [&m[1], &m[2], &m[3]], &sweep);
+    let edges = |m: &Paths| swept::edge_edge([&m[0], &m[1]], [&m[2], &m[3]], &sweep);
+    let node_hits = |m: &Paths| inclusion::node_triangle(&m[0], [&m[1], &m[2], &m[3]], &sweep).is_some();
+    let edges_hit = |m: &Paths| inclusion::edge_edge([&m[0], &m[1]], [&m[2], &m[3]], &sweep).is_some();
+    let mut figure = |case: &str, motions: &[Paths], ask: &dyn Fn(&[Paths]) -> f64| {
         let seconds = fastest(motions.len(), || {
             black_box(ask(black_box(motions)));
         });
         tell(Measurement::plain("search", format!("swept/{case}"), 1, 1.0 / seconds, "queries/s"));
     };
-    let some = |travel: f64, fits: &dyn Fn(&Motion) -> bool| -> Vec<Motion> {
+    let some = |travel: f64, fits: &dyn Fn(&Paths) -> bool| -> Vec<Paths> {
         (0..).map(|seed| motion(seed, travel)).filter(fits).take(MANY).collect()
     };
-    let ask_nodes = |all: &[Motion]| all.iter().map(|m| node(m).unwrap_or(1.0)).sum::<f64>();
-    let ask_edges = |all: &[Motion]| all.iter().map(|m| edges(m).unwrap_or(1.0)).sum::<f64>();
+    let ask_nodes = |all: &[Paths]| all.iter().map(|m| node(m).unwrap_or(1.0)).sum::<f64>();
+    let ask_edges = |all: &[Paths]| all.iter().map(|m| edges(m).unwrap_or(1.0)).sum::<f64>();
     for travel in [0.1, 1.0] {
         let miss = some(travel, &|m| boxes_meet(&m[..1], &m[1..]) && !node_hits(m));
         figure(&format!("node-triangle/misses-{travel}"), &miss, &ask_nodes);

@@ -31,7 +31,7 @@ fn small(more: &str) -> String {
     text + more + "\n[probe.single]\nbody = \"single\"\n\n[output]\nhistory = 100\nframes = 0\n"
 }
 
-/// β, time between looks [s] and the energy error of a prototype for the small assembly.
+/// β, time between contact checks [s] and the energy error of a prototype for the small assembly.
 const RUNS: [(f64, f64, f64); 4] =
     [(0.25, 1.8e-3, 0.011), (0.5, 3.7e-3, 0.029), (0.125, 1.8e-3, 0.0024), (0.125, 0.9e-3, 0.0029)];
 /// Critical step of the smaller elements, a/√((3λ+2μ)/ρ) [s].

@@ -90,7 +90,7 @@ pub(super) const GRADED_BARS: Published = Published {
     method: "asynchronous",
     source: PAPER,
     parts: |quick| {
-        // looks in rhythm with kicks see velocities of the instant anyway
+        // contact checks in rhythm with kicks see velocities of the instant anyway
         let raw = "[asynchronous]\ncontact_velocity = \"raw\"\ncontact_step = { smallest = 0.732 }\n";
         let mut parts = vec![
             Part::new("n3", deck(3, "asynchronous", 500, "")),

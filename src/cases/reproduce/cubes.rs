@@ -124,7 +124,7 @@ struct Known {
     /// Of the mass centre at the end, upwards and along [m/s].
     velocity: [f64; 2],
     /// Impulse along the plate over that on it.
-    rub: f64,
+    friction_share: f64,
     /// Pairs at 0, 10 … 50 ms, where they are known.
     pairs: [f64; 6],
 }
@@ -136,7 +136,7 @@ const KNOWN: [Known; 5] = [
         mises: [5.93, 7.56, 2.56],
         peak: 9.77,
         velocity: [7.33, -7.66],
-        rub: 0.0855,
+        friction_share: 0.0855,
         pairs: [80.0, 70.0, 176.0, 163.0, 63.0, 10.0],
     },
     Known {
@@ -144,7 +144,7 @@ const KNOWN: [Known; 5] = [
         mises: [2.31, 3.53, 2.86],
         peak: 7.98,
         velocity: [8.51, -10.0],
-        rub: 0.0,
+        friction_share: 0.0,
         pairs: [80.0, 95.0, 278.0, 122.0, 0.0, 0.0],
     },
     Known {
@@ -152,7 +152,7 @@ const KNOWN: [Known; 5] = [
         mises: [5.93, 7.30, 2.47],
         peak: 9.87,
         velocity: [7.36, -7.67],
-        rub: 0.0850,
+        friction_share: 0.0850,
         pairs: [80.0, 66.0, 168.0, 170.0, 53.0, 10.0],
     },
     Known {
@@ -160,7 +160,7 @@ const KNOWN: [Known; 5] = [
         mises: [9.03, 2.29, 1.72],
         peak: 9.47,
         velocity: [18.06, -6.74],
-        rub: 0.0856,
+        friction_share: 0.0856,
         pairs: [NONE; 6],
     },
     Known {
@@ -168,7 +168,7 @@ const KNOWN: [Known; 5] = [
         mises: [5.90, 1.50, 1.56],
         peak: NONE,
         velocity: [18.43, -10.0],
-        rub: 0.0,
+        friction_share: 0.0,
         pairs: [NONE; 6],
     },
 ];
@@ -196,13 +196,13 @@ fn compare(o: &Outcome, known: &Known, checks: &mut Vec<Check>) {
     let mass = 2.0 * o.ledger.initial / 500.0;
     push(checks, format!("{name}: velocity upwards"), o.last("pz") / mass, up, 0.02 * up);
     push(checks, format!("{name}: velocity along"), o.last("py") / mass, along, -0.02 * along);
-    let rub = o.last("all.jy") / o.last("all.jz");
+    let friction_share = o.last("all.jy") / o.last("all.jz");
     push(
         checks,
         format!("{name}: impulse along the plate over that on it"),
-        rub,
-        known.rub,
-        0.02 * known.rub + 1e-12,
+        friction_share,
+        known.friction_share,
+        0.02 * known.friction_share + 1e-12,
     );
     checks.extend([
         Check::at_most(format!("{name}: energy gained"), gained(o), 1e-12),

@@ -46,16 +46,20 @@ pub(super) const THROWN_DISC: Published = Published {
     },
     checks: |o| {
         let [usual, sliding, turning, too_long] = [&o[0], &o[4], &o[5], &o[6]];
-        let rub = |o: &Outcome| (o.last("floor.jx") / o.last("floor.jy")).abs();
+        let friction_share = |o: &Outcome| (o.last("floor.jx") / o.last("floor.jy")).abs();
         let mass = 2.0 * sliding.ledger.initial / (40.0 * 40.0 + 20.0 * 20.0);
         let slowed = mass * (40.0 - sliding.last("disc.vx")) / sliding.last("floor.jy").abs();
         let stable = too_long.too_long.unwrap_or(f64::NAN);
         let mut checks = vec![
             Check::within("rebound [m/s]", usual.last("disc.vy"), 14.39, 0.05),
             Check::within("energy that the surface loses", lost(usual), 0.043, 0.003),
-            Check::within("sliding: friction over pressure", rub(sliding), 0.2, 1e-6),
+            Check::within("sliding: friction over pressure", friction_share(sliding), 0.2, 1e-6),
             Check::within("sliding: momentum lost along, over that across", slowed, 0.2, 1e-6),
-            Check::at_most("turning back in part: friction over pressure", rub(turning), 0.2 - 1e-6),
+            Check::at_most(
+                "turning back in part: friction over pressure",
+                friction_share(turning),
+                0.2 - 1e-6,
+            ),
             Check::at_most("a step of 1e-3 s is too long: stable one over it", stable, 1.0),
         ];
         for (rough, smooth) in [(&o[1], &o[0]), (&o[0], &o[2]), (&o[2], &o[3])] {

@@ -18,7 +18,7 @@ fn a_node_that_goes_through_a_quadrilateral_is_seen() {
         end.push(Vec3::new(x, y, -1.5) + dice.point(0.5));
         let quad = BodyInput::of_quads("quad", &[[2, 3, 0, 1]], Attributes::default());
         let scene = Scene::new(&[quad], &start, Rules::default());
-        let motion = Motion { start: &start, end: &end };
+        let motion = StepPath { start: &start, end: &end };
         // does it change sides of a triangle while above it?
         let above = |t: f64, half: [u32; 3]| {
             let [a, b, c, p] = [half[0], half[1], half[2], 4].map(|k| motion.path(k).at(t));

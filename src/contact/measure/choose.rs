@@ -8,7 +8,7 @@ use super::{Hit, Sides, closest_on};
 use crate::math::Vec3;
 
 /// What is needed to choose among hits.
-pub(super) struct Ask<'a> {
+pub(super) struct Chooser<'a> {
     pub normals: Normals<'a>,
     pub before: Option<&'a [Vec3]>,
     pub query: &'a Query,
@@ -23,13 +23,13 @@ pub(in crate::contact) const NO_DIRECTION: f64 = 1e-9;
 const OTHER: f64 = 0.984807753012208;
 
 /// What came of a look at one pair.
-pub(super) enum Touch<T> {
+pub(super) enum Measured<T> {
     Near(T),
     TooDeep,
     None,
 }
 
-impl Ask<'_> {
+impl Chooser<'_> {
     /// Measures the pairs (keys, in canonical order) and keeps those of the rules of this room's `measure`;
     /// returns how many were too deep. `hits` is scratch.
     pub fn measure(&self, keys: &[u64], hits: &mut Vec<Hit>, out: &mut Vec<VertexFace>) -> u64 {
@@ -49,8 +49,8 @@ impl Ask<'_> {
                 let hit = at(key as u32);
                 if hit.distance_squared <= limit * limit {
                     match self.record(&hit) {
-                        Touch::Near(record) if record.gap <= self.query.reach => out.push(record),
-                        Touch::TooDeep => too_deep += 1,
+                        Measured::Near(record) if record.gap <= self.query.reach => out.push(record),
+                        Measured::TooDeep => too_deep += 1,
                         _ => {}
                     }
                 }
@@ -85,9 +85,9 @@ impl Ask<'_> {
         let chosen = hits[first].face;
         let start = out.len();
         let closest = match self.record(&hits[first]) {
-            Touch::Near(record) => record,
-            Touch::TooDeep => return 1,
-            Touch::None => return 0,
+            Measured::Near(record) => record,
+            Measured::TooDeep => return 1,
+            Measured::None => return 0,
         };
         if closest.gap > self.query.reach {
             return 0;
@@ -115,8 +115,8 @@ impl Ask<'_> {
                 continue;
             }
             match self.record(hit) {
-                Touch::Near(record) if record.gap <= self.query.reach => out.push(record),
-                Touch::TooDeep => too_deep += 1,
+                Measured::Near(record) if record.gap <= self.query.reach => out.push(record),
+                Measured::TooDeep => too_deep += 1,
                 _ => {}
             }
         }
@@ -124,7 +124,7 @@ impl Ask<'_> {
     }
 
     /// Normal, gap and side of one hit.
-    fn record(&self, hit: &Hit) -> Touch<VertexFace> {
+    fn record(&self, hit: &Hit) -> Measured<VertexFace> {
         let (scene, x) = (self.normals.scene, self.normals.x);
         let facet = &scene.facets[hit.face as usize];
         let shell = scene.bodies[facet.body as usize].attributes.two_sided();
@@ -145,7 +145,7 @@ impl Ask<'_> {
         };
         let sign = if rim { 1.0 } else { now * side };
         if rim && !shell && now < 0.0 {
-            return Touch::None;
+            return Measured::None;
         }
         let size = scene.facet_size[hit.face as usize];
         let size = if size.is_finite() { size } else { 0.0 };
@@ -162,7 +162,7 @@ impl Ask<'_> {
                 None => 0.5 * scene.local_size(hit.face, hit.feature),
             };
             if distance > deepest {
-                return Touch::TooDeep;
+                return Measured::TooDeep;
             }
         }
         let [xi, eta] = match facet.kind {
@@ -174,7 +174,7 @@ impl Ask<'_> {
             FacetKind::Segment => [hit.weights[1], 0.0],
             _ => [0.0, 0.0],
         };
-        Touch::Near(VertexFace {
+        Measured::Near(VertexFace {
             node: hit.node,
             face: hit.face,
             feature: hit.feature,

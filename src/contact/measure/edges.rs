@@ -7,7 +7,7 @@
 use super::super::closest_point::{self, ENDS, NO_NORMAL, PARALLEL, SLENDER};
 use super::super::scene::{Edge, Scene};
 use super::super::search::{EdgeEdge, Query};
-use super::choose::Touch;
+use super::choose::Measured;
 use super::normals::{Normals, unit};
 use super::sieve::{Points, cross, dot, load, minus, put};
 use crate::math::Vec3;
@@ -16,7 +16,7 @@ use crate::mesh::surface::NONE;
 
 /// What is known of all pairs.
 #[derive(Clone, Copy)]
-pub(super) struct AskEdges<'a> {
+pub(super) struct EdgeChooser<'a> {
     pub normals: Normals<'a>,
     pub before: Option<&'a [Vec3]>,
     pub query: &'a Query,
@@ -24,7 +24,7 @@ pub(super) struct AskEdges<'a> {
 
 /// Pairs to measure, as keys in canonical order, and where the records go.
 pub(super) struct MeasureEdges<'a> {
-    pub ask: AskEdges<'a>,
+    pub chooser: EdgeChooser<'a>,
     pub keys: &'a [u64],
     pub out: &'a mut Vec<EdgeEdge>,
     pub too_deep: &'a mut u64,
@@ -35,20 +35,20 @@ impl OnLanes for MeasureEdges<'_> {
 
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) {
-        let MeasureEdges { ask, keys, out, too_deep } = self;
-        let scene = ask.normals.scene;
+        let MeasureEdges { chooser, keys, out, too_deep } = self;
+        let scene = chooser.normals.scene;
         let mut corners: [Points<6>; BATCHES] = [[[[0.0; MAX_WIDTH]; 3]; 6]; BATCHES];
         let mut plain = [false; BATCHES * MAX_WIDTH];
         for block in keys.chunks(BATCHES * L::WIDTH) {
             for (i, &key) in block.iter().enumerate() {
                 let pair = [(key >> 32) as u32, key as u32].map(|e| &scene.edges[e as usize]);
-                plain[i] = L::WIDTH > 1 && ask.is_plain(pair[0]) && ask.is_plain(pair[1]);
+                plain[i] = L::WIDTH > 1 && chooser.is_plain(pair[0]) && chooser.is_plain(pair[1]);
                 if plain[i] {
                     let (points, lane) = (&mut corners[i / L::WIDTH], i % L::WIDTH);
                     for (k, edge) in pair.into_iter().enumerate() {
-                        put(points, 2 * k, lane, &ask.normals.x[edge.nodes[0] as usize]);
-                        put(points, 2 * k + 1, lane, &ask.normals.x[edge.nodes[1] as usize]);
-                        put(points, 4 + k, lane, &ask.sum_of_normals(edge));
+                        put(points, 2 * k, lane, &chooser.normals.x[edge.nodes[0] as usize]);
+                        put(points, 2 * k + 1, lane, &chooser.normals.x[edge.nodes[1] as usize]);
+                        put(points, 4 + k, lane, &chooser.sum_of_normals(edge));
                     }
                 }
             }
@@ -68,11 +68,11 @@ impl OnLanes for MeasureEdges<'_> {
                 }
                 for (l, &key) in some.iter().enumerate() {
                     let [e, f] = [(key >> 32) as u32, key as u32];
-                    let touch = if plain[l] { ask.of_lane(e, f, &at, l) } else { ask.measure(e, f) };
+                    let touch = if plain[l] { chooser.of_lane(e, f, &at, l) } else { chooser.measure(e, f) };
                     match touch {
-                        Touch::Near(record) => out.push(record),
-                        Touch::TooDeep => *too_deep += 1,
-                        Touch::None => {}
+                        Measured::Near(record) => out.push(record),
+                        Measured::TooDeep => *too_deep += 1,
+                        Measured::None => {}
                     }
                 }
             }
@@ -189,7 +189,7 @@ fn unit_of<L: Lane>(n: [L; 3]) -> [L; 3] {
     [n[0] / by, n[1] / by, n[2] / by]
 }
 
-impl AskEdges<'_> {
+impl EdgeChooser<'_> {
     /// A solid's, between triangles.
     #[inline(always)]
     fn is_plain(&self, edge: &Edge) -> bool {
@@ -204,20 +204,20 @@ impl AskEdges<'_> {
     }
 
     #[inline(always)]
-    fn of_lane(&self, e: u32, f: u32, at: &[[f64; MAX_WIDTH]; FIELDS], l: usize) -> Touch<EdgeEdge> {
+    fn of_lane(&self, e: u32, f: u32, at: &[[f64; MAX_WIDTH]; FIELDS], l: usize) -> Measured<EdgeEdge> {
         let scene = self.normals.scene;
         let (first, second) = (&scene.edges[e as usize], &scene.edges[f as usize]);
         let limit = self.query.reach + scene.offset(first.body, second.body);
         if at[CROSSING][l] == 0.0 || at[DISTANCE][l] > limit * limit {
-            return Touch::None;
+            return Measured::None;
         }
         let vector = |k: usize| Vec3::new(at[k][l], at[k + 1][l], at[k + 2][l]);
         // Of solids: no thickness.
         let gap = at[GAP][l];
         if gap < 0.0 && self.is_too_deep(first, second, gap) {
-            return Touch::TooDeep;
+            return Measured::TooDeep;
         }
-        Touch::Near(EdgeEdge {
+        Measured::Near(EdgeEdge {
             first: e,
             second: f,
             s: at[S][l],
@@ -235,14 +235,14 @@ impl AskEdges<'_> {
     }
 
     /// Nearest points of two edges, `e < f`, if they cross within reach.
-    fn measure(&self, e: u32, f: u32) -> Touch<EdgeEdge> {
+    fn measure(&self, e: u32, f: u32) -> Measured<EdgeEdge> {
         let (scene, x) = (self.normals.scene, self.normals.x);
         let (first, second) = (&scene.edges[e as usize], &scene.edges[f as usize]);
         let near = nearest(scene, x, e, f);
         let offset = scene.offset(first.body, second.body);
         let limit = self.query.reach + offset;
         if !near.crossing || near.distance_squared > limit * limit {
-            return Touch::None;
+            return Measured::None;
         }
         let along = |x: &[Vec3], e: &Edge| x[e.nodes[1] as usize] - x[e.nodes[0] as usize];
         let direction = unit(along(x, first).cross(&along(x, second)));
@@ -264,10 +264,19 @@ impl AskEdges<'_> {
         let normal = if towards < 0.0 { -direction } else { direction };
         let apart = normal.dot(&gap);
         if apart < 0.0 && self.is_too_deep(first, second, apart) {
-            return Touch::TooDeep;
+            return Measured::TooDeep;
         }
         let gap = apart - offset;
-        Touch::Near(EdgeEdge { first: e, second: f, s: near.s, t: near.t, p: near.p, q: near.q, gap, normal })
+        Measured::Near(EdgeEdge {
+            first: e,
+            second: f,
+            s: near.s,
+            t: near.t,
+            p: near.p,
+            q: near.q,
+            gap,
+            normal,
+        })
     }
 }
 
@@ -315,28 +324,33 @@ mod tests {
             let (first, second) = (scene.bodies[0].edges.clone(), scene.bodies[1].edges.clone());
             let pairs: Vec<[u32; 2]> = first.flat_map(|e| second.clone().map(move |f| [e, f])).collect();
             let normals = Normals { scene: &scene, x: &x, of_facets: &[] };
-            let ask = AskEdges { normals, before: None, query: &query };
+            let chooser = EdgeChooser { normals, before: None, query: &query };
 
             let (mut alone, mut deep) = (Vec::new(), 0);
             for &[e, f] in &pairs {
-                match ask.measure(e, f) {
-                    Touch::Near(record) => alone.push(record),
-                    Touch::TooDeep => deep += 1,
-                    Touch::None => {}
+                match chooser.measure(e, f) {
+                    Measured::Near(record) => alone.push(record),
+                    Measured::TooDeep => deep += 1,
+                    Measured::None => {}
                 }
             }
             let mut keys = Vec::new();
-            let (limit, mut desk) = (query.reach, sieve::Desk::default());
+            let (limit, mut buffers) = (query.reach, sieve::SieveBuffers::default());
             lane::dispatch(sieve::Edges {
                 scene: &scene,
                 x: &x,
                 limit,
                 pairs: &pairs,
-                desk: &mut desk,
+                buffers: &mut buffers,
                 keys: &mut keys,
             });
             let (mut together, mut left_out) = (Vec::new(), 0);
-            lane::dispatch(MeasureEdges { ask, keys: &keys, out: &mut together, too_deep: &mut left_out });
+            lane::dispatch(MeasureEdges {
+                chooser,
+                keys: &keys,
+                out: &mut together,
+                too_deep: &mut left_out,
+            });
             assert_eq!(alone, together, "round {round}");
             assert_eq!(deep, left_out, "round {round}");
             (records, too_deep) = (records + alone.len(), too_deep + deep);

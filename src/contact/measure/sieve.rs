@@ -69,7 +69,7 @@ const BLOCK: usize = BATCHES * MAX_WIDTH;
 
 /// Room to work on one block of candidates.
 #[derive(Clone, Debug)]
-pub(super) struct Desk {
+pub(super) struct SieveBuffers {
     corners: [Points<4>; BATCHES],
     /// See `doubt_about`.
     doubt: [[f64; MAX_WIDTH]; BATCHES],
@@ -82,9 +82,9 @@ pub(super) struct Desk {
     body: [u32; BLOCK],
 }
 
-impl Default for Desk {
+impl Default for SieveBuffers {
     fn default() -> Self {
-        Desk {
+        SieveBuffers {
             corners: [[[[0.0; MAX_WIDTH]; 3]; 4]; BATCHES],
             doubt: [[0.0; MAX_WIDTH]; BATCHES],
             places: [0; BLOCK],
@@ -105,7 +105,7 @@ pub(super) struct NodesFaces<'a> {
     pub x: &'a [Vec3],
     pub limit: f64,
     pub pairs: &'a [[u32; 2]],
-    pub desk: &'a mut Desk,
+    pub buffers: &'a mut SieveBuffers,
     pub keys: &'a mut Vec<u64>,
 }
 
@@ -114,8 +114,8 @@ impl OnLanes for NodesFaces<'_> {
 
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) {
-        let NodesFaces { scene, x, limit, pairs, desk, keys } = self;
-        let Desk { corners, doubt, places, least, most, body } = desk;
+        let NodesFaces { scene, x, limit, pairs, buffers, keys } = self;
+        let SieveBuffers { corners, doubt, places, least, most, body } = buffers;
         for block in pairs.chunks(BATCHES * L::WIDTH) {
             let mut of_kind = [0, 0];
             for (i, &[node, face]) in block.iter().enumerate() {
@@ -192,7 +192,7 @@ fn doubt_about(size: f64, y: &Vec3) -> f64 {
     1e-11 * size * size + 1e-20 * y.norm_squared()
 }
 
-/// Bounds of the squared distance of triangles to the origin: `(least, most)` as in [`Desk`].
+/// Bounds of the squared distance of triangles to the origin: `(least, most)` as in [`SieveBuffers`].
 ///
 /// ```text
 /// u = b − a   v = c − a   w = −a   D = (u·u)(v·v) − (u·v)²
@@ -344,7 +344,7 @@ pub(super) struct Edges<'a> {
     pub x: &'a [Vec3],
     pub limit: f64,
     pub pairs: &'a [[u32; 2]],
-    pub desk: &'a mut Desk,
+    pub buffers: &'a mut SieveBuffers,
     pub keys: &'a mut Vec<u64>,
 }
 
@@ -354,16 +354,16 @@ impl OnLanes for Edges<'_> {
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) {
         const GENEROUS: f64 = 1e-3;
-        let Edges { scene, x, limit, pairs, desk, keys } = self;
+        let Edges { scene, x, limit, pairs, buffers, keys } = self;
         for block in pairs.chunks(BATCHES * L::WIDTH) {
             for (i, &[e, f]) in block.iter().enumerate() {
                 let (e, f) = (scene.edges[e as usize].nodes, scene.edges[f as usize].nodes);
-                let points = &mut desk.corners[i / L::WIDTH];
+                let points = &mut buffers.corners[i / L::WIDTH];
                 for (corner, node) in [e[0], e[1], f[0], f[1]].into_iter().enumerate() {
                     put(points, corner, i % L::WIDTH, &x[node as usize]);
                 }
             }
-            for (some, [a, b, c, d]) in block.chunks(L::WIDTH).zip(&desk.corners) {
+            for (some, [a, b, c, d]) in block.chunks(L::WIDTH).zip(&buffers.corners) {
                 let (a, b): ([L; 3], [L; 3]) = (load(token, a), load(token, b));
                 let (c, d): ([L; 3], [L; 3]) = (load(token, c), load(token, d));
                 let (u, v, r) = (minus(b, a), minus(d, c), minus(a, c));

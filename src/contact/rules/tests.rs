@@ -47,11 +47,11 @@ fn a_corner_that_went_in_beside_a_flush_side_came_through_the_top() {
     let found = records(&scene, &end, 0.1);
     let record = found.vertex_face().iter().find(|r| r.node == corner).unwrap();
     assert!(record.normal.x.abs() > 0.9, "the nearest is the side");
-    let motion = Motion { start: &start, end: &end };
+    let motion = StepPath { start: &start, end: &end };
     let face = came_through(&scene, motion, record, None, 1e-3).unwrap();
     assert!(unit(scene.facets[face as usize].area_vector(&end)).z > 0.99);
     // without a way through the top it stays with the nearest
-    let stays = Motion { start: &end, end: &end };
+    let stays = StepPath { start: &end, end: &end };
     assert_eq!(came_through(&scene, stays, record, None, 1e-3), None);
 }
 
@@ -63,13 +63,18 @@ fn a_corner_at_a_rim_belongs_to_the_face_it_looks_at() {
     let corner = node_at(&x, [1e-6, 0.5, 0.99]);
     let found = records(&scene, &x, 0.1);
     let record = found.vertex_face().iter().find(|r| r.node == corner).unwrap();
-    let sided = at_rim(&scene, &x, record, 0.5);
-    assert!(record.normal.z < 0.1 && sided.normal.z > 0.99, "{:?} {:?}", record.normal, sided.normal);
-    assert!((sided.gap + 0.01).abs() < 1e-12);
+    let reassigned = reassign_face(&scene, &x, record, 0.5);
+    assert!(
+        record.normal.z < 0.1 && reassigned.normal.z > 0.99,
+        "{:?} {:?}",
+        record.normal,
+        reassigned.normal
+    );
+    assert!((reassigned.gap + 0.01).abs() < 1e-12);
     // in the middle of a face nothing changes
     let middle = node_at(&x, [0.5 + 1e-6, 0.5, 0.99]);
     let record = found.vertex_face().iter().find(|r| r.node == middle).unwrap();
-    assert_eq!(at_rim(&scene, &x, record, 0.5), *record);
+    assert_eq!(reassign_face(&scene, &x, record, 0.5), *record);
 }
 
 /// Two bricks lie across each other, edges of the upper one on lines of the mesh of the lower: sharp are those of the bricks,
@@ -83,14 +88,14 @@ fn edges_touch_where_one_is_sharp_and_their_normal_parts_the_bodies() {
     let (mut rims, mut flat) = (0, 0);
     for r in found.edge_edge() {
         let sharp = [r.first, r.second].map(|e| is_sharp(&scene, &x, e));
-        let parts = parts_bodies(&scene, &x, r.first, r.second, &r.normal);
+        let parts = in_normal_cones(&scene, &x, r.first, r.second, &r.normal);
         match sharp {
             [true, true] => {
                 assert!(parts && r.normal.z.abs() > 0.99, "{r:?}");
                 // each lies in a side of the other brick: as deep as nothing
                 assert!(depth_of_edges(&scene, &x, r) < 1e-9);
                 // seen the other way round it would pull them together
-                assert!(!parts_bodies(&scene, &x, r.first, r.second, &-r.normal));
+                assert!(!in_normal_cones(&scene, &x, r.first, r.second, &-r.normal));
                 rims += 1;
             }
             [false, false] => flat += 1,
@@ -118,7 +123,7 @@ fn crossed_ridges_are_as_deep_as_their_slopes_say() {
     let (lower, upper) = (ridge(Vec3::x(), 0.0), ridge(Vec3::y(), 2f64.sqrt() - overlap));
     let (scene, x) = scene_of(&[lower, upper], false, false);
     let found = records(&scene, &x, 0.05);
-    let parted = |r: &&EdgeEdge| parts_bodies(&scene, &x, r.first, r.second, &r.normal);
+    let parted = |r: &&EdgeEdge| in_normal_cones(&scene, &x, r.first, r.second, &r.normal);
     let crossed: Vec<f64> =
         found.edge_edge().iter().filter(parted).map(|r| depth_of_edges(&scene, &x, r)).collect();
     assert_eq!(crossed.len(), 1);
@@ -142,11 +147,11 @@ fn an_end_that_is_as_near_speaks_for_its_edge() {
         let rims: Vec<&EdgeEdge> = found.edge_edge().iter().collect();
         assert!(rims.len() >= 4);
         for r in rims {
-            assert_eq!(said_by_ends(&scene, r, 1.0, of_node), spoken_for, "{r:?}");
-            assert!(!said_by_ends(&scene, r, 1.0, nobody));
+            assert_eq!(covered_by_vertex_face(&scene, r, 1.0, of_node), spoken_for, "{r:?}");
+            assert!(!covered_by_vertex_face(&scene, r, 1.0, nobody));
             let deeper = EdgeEdge { gap: r.gap - 0.1, ..*r };
             assert!(
-                !said_by_ends(&scene, &deeper, 1.0, of_node),
+                !covered_by_vertex_face(&scene, &deeper, 1.0, of_node),
                 "an end that is farther away does not speak for it"
             );
         }

@@ -7,12 +7,12 @@ use crate::mesh::shape;
 /// Meshes one after another in one numbering, each shifted.
 fn scene(meshes: &[(Mesh, Vec3)], rules: Rules) -> (Scene, Vec<Vec3>) {
     let (mut x, mut bodies) = (Vec::new(), Vec::new());
-    for (i, (mesh, shift)) in meshes.iter().enumerate() {
+    for (i, (mesh, offset)) in meshes.iter().enumerate() {
         let surface = Surface::of(mesh);
         let first = x.len() as u32;
         let name = format!("body{i}");
         bodies.push(BodyInput::of_surface(&name, mesh, &surface, first, Attributes::default()));
-        x.extend(mesh.nodes.iter().map(|p| p + shift));
+        x.extend(mesh.nodes.iter().map(|p| p + offset));
     }
     (Scene::new(&bodies, &x, rules), x)
 }

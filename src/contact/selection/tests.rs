@@ -56,18 +56,18 @@ fn what_is_said_twice_counts_once() {
     }
 }
 
-/// Two cubes lie on each other, corner on corner up to a shift: of the two contacts of each pair of corners one is left, the
+/// Two cubes lie on each other, corner on corner up to an offset: of the two contacts of each pair of corners one is left, the
 /// deeper one, with both passes; a corner on the middle of an edge keeps its own.
 #[test]
 fn nodes_that_lie_on_each_other_touch_once() {
     let mesh = shape::Box::new([1.0; 3], [1; 3]).build().unwrap();
-    for (shift, pass, count) in
+    for (offset, pass, count) in
         [(0.0, Pass::Double, 4), (0.01, Pass::Double, 4), (0.5, Pass::Double, 4), (0.0, Pass::Single, 4)]
     {
         let (surface, mut x) = (Surface::of(&mesh), Vec::new());
         let cubes = [0.0, 1.0 - 1e-4].map(|z| {
             let first = x.len() as u32;
-            x.extend(mesh.nodes.iter().map(|p| p + Vec3::new(if z > 0.0 { shift } else { 0.0 }, 0.0, z)));
+            x.extend(mesh.nodes.iter().map(|p| p + Vec3::new(if z > 0.0 { offset } else { 0.0 }, 0.0, z)));
             BodyInput::of_surface(&format!("cube at {z}"), &mesh, &surface, first, Attributes::default())
         });
         let scene = Scene::new(&cubes, &x, Rules::default());
@@ -76,6 +76,6 @@ fn nodes_that_lie_on_each_other_touch_once() {
         let mut selection = Selection::default();
         selection.renew(&search, &Choice { scene: &scene, x: &x, pass, near: 0.0, finest: 1.0 });
         let up = selection.nodes().filter(|r| r.normal.z.abs() > 0.99).count();
-        assert_eq!(up, count, "{shift} {pass:?}");
+        assert_eq!(up, count, "{offset} {pass:?}");
     }
 }

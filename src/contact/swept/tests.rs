@@ -6,22 +6,22 @@ use crate::contact::exact;
 use crate::contact::inclusion::{self, Inclusion, Verdict};
 
 /// Four moving points: a node and a triangle, or two edges.
-type Motion = [Path; 4];
+type Paths = [Path; 4];
 
-fn triangle(m: &Motion) -> (&Path, [&Path; 3]) {
+fn triangle(m: &Paths) -> (&Path, [&Path; 3]) {
     (&m[0], [&m[1], &m[2], &m[3]])
 }
 
-fn edges(m: &Motion) -> ([&Path; 2], [&Path; 2]) {
+fn edges(m: &Paths) -> ([&Path; 2], [&Path; 2]) {
     ([&m[0], &m[1]], [&m[2], &m[3]])
 }
 
 /// `x` scaled by a power of two and moved far from the origin, without rounding for points of a grid of
 /// 2⁻⁹ within ±2¹³.
-fn elsewhere(dice: &mut Dice, m: Motion) -> Motion {
+fn elsewhere(dice: &mut Dice, m: Paths) -> Paths {
     let scale = 2f64.powi([0, 0, -100, 100, -20, 30][dice.below(6) as usize]);
-    let shift = if dice.below(2) == 0 { Vec3::zeros() } else { dice.grid(1 << 28) };
-    m.map(|path| Path { from: scale * (path.from + shift), to: scale * (path.to + shift) })
+    let offset = if dice.below(2) == 0 { Vec3::zeros() } else { dice.grid(1 << 28) };
+    m.map(|path| Path { from: scale * (path.from + offset), to: scale * (path.to + offset) })
 }
 
 /// A share of the step or of an edge in eighths; ends are as likely as the rest together.
@@ -40,7 +40,7 @@ fn through(at: Vec3, t: f64, travel: Vec3) -> Path {
 /// A node that meets a triangle exactly at the returned time, by construction: corners on a grid, time and
 /// weights in eighths (vertices and edges included), so that nothing rounds. Triangles may be needles or
 /// without area; the node may travel in the plane of the triangle, along an edge, or with it.
-fn node_on_triangle(dice: &mut Dice) -> (Motion, f64) {
+fn node_on_triangle(dice: &mut Dice) -> (Paths, f64) {
     let from = [dice.grid(512), dice.grid(512), dice.grid(512)];
     let mut to = [dice.grid(512), dice.grid(512), dice.grid(512)];
     let mut from = from;
@@ -74,7 +74,7 @@ fn node_on_triangle(dice: &mut Dice) -> (Motion, f64) {
 }
 
 /// Two edges that meet exactly at the returned time; parallel, collinear, or without length now and then.
-fn edge_on_edge(dice: &mut Dice) -> (Motion, f64) {
+fn edge_on_edge(dice: &mut Dice) -> (Paths, f64) {
     let (a, b) = (
         Path { from: dice.grid(512), to: dice.grid(512) },
         Path { from: dice.grid(512), to: dice.grid(512) },
@@ -98,15 +98,15 @@ fn edge_on_edge(dice: &mut Dice) -> (Motion, f64) {
     ([a, b, c, d], t)
 }
 
-fn touching(dice: &mut Dice, node: bool) -> (Motion, f64) {
+fn touching(dice: &mut Dice, node: bool) -> (Paths, f64) {
     let (motion, t) = if node { node_on_triangle(dice) } else { edge_on_edge(dice) };
     (elsewhere(dice, motion), t)
 }
 
 /// Anything: random points and paths, one in three nearly flat, nearly touching or nearly parallel; any
 /// scale, near the origin or far from it. What interval arithmetic proves to be a hit must be found.
-fn anything(dice: &mut Dice) -> Motion {
-    let mut m: Motion = std::array::from_fn(|_| {
+fn anything(dice: &mut Dice) -> Paths {
+    let mut m: Paths = std::array::from_fn(|_| {
         let from = dice.point(1.0);
         Path { from, to: from + dice.point(2.0) }
     });
@@ -118,12 +118,12 @@ fn anything(dice: &mut Dice) -> Motion {
         _ => {}
     }
     let scale = 10f64.powf(dice.between(-40.0, 40.0));
-    let shift = if dice.below(2) == 0 { Vec3::zeros() } else { dice.point(1e4) };
-    m.map(|path| Path { from: scale * (path.from + shift), to: scale * (path.to + shift) })
+    let offset = if dice.below(2) == 0 { Vec3::zeros() } else { dice.point(1e4) };
+    m.map(|path| Path { from: scale * (path.from + offset), to: scale * (path.to + offset) })
 }
 
 /// The last digit of some coordinate, up or down.
-fn nudged(dice: &mut Dice, mut m: Motion) -> Motion {
+fn nudged(dice: &mut Dice, mut m: Paths) -> Paths {
     for _ in 0..1 + dice.below(3) {
         let path = &mut m[dice.below(4) as usize];
         let x = if dice.below(2) == 0 { &mut path.from } else { &mut path.to };
@@ -202,7 +202,7 @@ fn on_a_grid_integer_arithmetic_finds_no_impact_that_filter_or_certifier_deny() 
     let (mut hits, mut misses, mut doubts, mut boxed) = (0, 0, 0, 0);
     for trial in 0..10_000 {
         let n = [1, 2, 4, 8][trial % 4];
-        let mut m: Motion = std::array::from_fn(|_| Path { from: dice.grid(n), to: dice.grid(n) });
+        let mut m: Paths = std::array::from_fn(|_| Path { from: dice.grid(n), to: dice.grid(n) });
         match dice.below(8) {
             0 => m.iter_mut().for_each(|path| (path.from.z, path.to.z) = (1.0, 1.0)),
             1 => m[1..].iter_mut().for_each(|path| *path = Path::still(path.from)),
@@ -244,7 +244,7 @@ fn on_a_grid_integer_arithmetic_finds_no_impact_that_filter_or_certifier_deny() 
 #[test]
 fn integer_arithmetic_sees_every_contact_that_was_built_in() {
     let mut dice = Dice(25);
-    let whole = |m: Motion| m.map(|path| Path { from: 4096.0 * path.from, to: 4096.0 * path.to });
+    let whole = |m: Paths| m.map(|path| Path { from: 4096.0 * path.from, to: 4096.0 * path.to });
     for _ in 0..1_000 {
         let m = whole(node_on_triangle(&mut dice).0);
         let (p, abc) = triangle(&m);
@@ -263,7 +263,7 @@ fn impacts_are_reported_after_most_of_the_way_and_nothing_else_is() {
     let mut shares = Vec::new();
     let mut invented = 0;
     for trial in 0..40_000 {
-        let m: Motion = std::array::from_fn(|_| {
+        let m: Paths = std::array::from_fn(|_| {
             let from = dice.point(1.0);
             Path { from, to: from + dice.point(1.0) }
         });
@@ -300,7 +300,7 @@ fn some_of_the_gap_is_left_at_the_reported_time() {
         let keep = [0.5, 0.1, 0.01][trial % 3];
         let min_separation = [0.0, 0.02][trial % 2];
         let sweep = Sweep { min_separation, keep };
-        let m: Motion = std::array::from_fn(|_| {
+        let m: Paths = std::array::from_fn(|_| {
             let from = dice.point(1.0);
             Path { from, to: from + dice.point(1.0) }
         });
@@ -356,7 +356,7 @@ fn what_is_not_a_number_is_an_impact() {
     let good = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::new(0.2, 0.2, 5.0)];
     for (k, bad) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::NEG_INFINITY), (3, 1e200)] {
         for axis in 0..3 {
-            let mut m: Motion = good.map(Path::still);
+            let mut m: Paths = good.map(Path::still);
             m[k].to[axis] = bad;
             let (a, p) = (m, &m[3]);
             let corners = [&a[0], &a[1], &a[2]];

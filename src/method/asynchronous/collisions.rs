@@ -16,12 +16,12 @@
 //! before has left. Who is inside whom is a matter of positions, which no impulse changes at its own instant: that part
 //! is done beforehand, by all threads.
 
+use super::check_groups::{CheckGroup, Near, check_groups};
 use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::{Edges, Line};
-use super::impulses::{Books, Hands, Local, Motion};
+use super::impulses::{Books, ContactContext, DriftedView, Local};
 use super::obstacles::Obstacles;
 use super::options::{ContactVelocity, Options};
-use super::rings::{Near, Ring, rings};
 use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
@@ -43,17 +43,17 @@ const CELL: f64 = 0.8;
 const MARGIN: f64 = 0.3;
 /// Boxes hold as long as nobody is faster than this times the largest speed when they were made.
 const FASTER: f64 = 1.5;
-/// Who overlaps by more than it has come since its last look, and goes deeper still, parts at least so fast that this share of
+/// Who overlaps by more than it has come since its last contact check, and goes deeper still, parts at least so fast that this share of
 /// what is more is gone at the next one, as far as that is no more than the second share of the node's own size. Bodies at
 /// rest are held by many small impacts that are answered one after the other, and without it they sink into each other. Where
 /// e < 1 an impact may become elastic on the same terms. A first impact has no such overlap and is left alone, and so is who
-/// does not move but for round-off: less than the third share of its size between two looks.
+/// does not move but for round-off: less than the third share of its size between two contact checks.
 const LIFT: f64 = 0.2;
 const HIGHEST: f64 = 1e-3;
 const STILL: f64 = 1e-12;
 /// Depths that differ by less than this share of the size of targets are equal.
 const SAME_DEPTH: f64 = 1e-6;
-/// Who moves further between two looks than this share of what the other is thick may not be found inside of it.
+/// Who moves further between two contact checks than this share of what the other is thick may not be found inside of it.
 const FAR: f64 = 0.5;
 /// Nodes that one task looks for.
 const CHUNK: usize = 256;
@@ -91,7 +91,7 @@ pub struct Collisions {
     cells: Vec<Cells>,
     /// By step, then by number.
     pub contactors: Vec<Contactor>,
-    pub rings: Vec<Ring>,
+    pub check_groups: Vec<CheckGroup>,
     near: Near,
     velocity: ContactVelocity,
     /// Which bodies may meet, `a * bodies + b`.
@@ -109,7 +109,7 @@ pub struct Collisions {
     neighbours: Vec<Vec<u32>>,
     /// Of each task.
     hits: Vec<Vec<Hit>>,
-    /// Of all hits of a look, the first to be answered first: depth, task and place in it.
+    /// Of all hits of a contact check, the first to be answered first: depth, task and place in it.
     order: Vec<(i64, u32, u32)>,
     pub obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
@@ -143,7 +143,7 @@ impl Collisions {
             until: 0,
             cap_squared: 0.0,
             boxes: vec![Aabb::EMPTY; targets.list.len()],
-            rings: rings(&steps, alone),
+            check_groups: check_groups(&steps, alone),
             near: Near::default(),
             contactors,
             velocity: options.contact_velocity,
@@ -177,7 +177,7 @@ impl Collisions {
     /// Does everybody look at multiples of these steps only?
     pub fn in_rhythm(&self, mut steps: impl Iterator<Item = u64>) -> bool {
         let follows = self.contactors.iter().any(|c| c.travel > 0.0);
-        !follows && steps.all(|s| self.rings.iter().all(|r| r.step.is_multiple_of(s)))
+        !follows && steps.all(|s| self.check_groups.iter().all(|r| r.step.is_multiple_of(s)))
     }
 
     pub fn may_meet(&self, a: u32, b: u32) -> bool {
@@ -201,8 +201,8 @@ impl Collisions {
     }
 
     /// Makes all boxes and lists hold from now on; `edges` have some of their own.
-    pub fn refresh(&mut self, edges: &mut Edges, hands: &Hands) {
-        let motion = hands.motion();
+    pub fn refresh(&mut self, edges: &mut Edges, context: &ContactContext) {
+        let motion = context.motion();
         let fastest = (self.targets.list.iter())
             .flat_map(|t| t.nodes())
             .fold(0.0, |most, &n| f64::max(most, motion.v[n as usize].norm_squared()));
@@ -232,12 +232,12 @@ impl Collisions {
             }
         }
         self.cells = all;
-        self.obstacles.place(hands.model, &self.scene, &motion);
+        self.obstacles.place(context.model, &self.scene, &motion);
         edges.refresh(self, &motion);
         let mut near = std::mem::take(&mut self.near);
-        let mut rings = std::mem::take(&mut self.rings);
+        let mut check_groups = std::mem::take(&mut self.check_groups);
         let mut found = std::mem::take(&mut self.found);
-        near.renew(&mut rings, |i, ids| {
+        near.renew(&mut check_groups, |i, ids| {
             let c = &self.contactors[i];
             let y = motion.at(c.node);
             let around = Aabb { lo: y.into(), hi: y.into() }.grown(room);
@@ -256,7 +256,7 @@ impl Collisions {
             // who was inside somebody must look to forget it
             c.known.0 != NOTHING || self.obstacles.may_touch(&y, room, &mut found)
         });
-        (self.near, self.rings, self.found) = (near, rings, found);
+        (self.near, self.check_groups, self.found) = (near, check_groups, found);
     }
 
     /// Bodies that can meet before boxes are made anew.
@@ -292,49 +292,49 @@ impl Collisions {
         self.notice_speed(fastest, now);
     }
 
-    /// The nodes of a ring look, and are answered; returns when they look again.
-    pub fn look(&mut self, ring: usize, hands: &mut Hands) -> u64 {
-        let Ring { step, ref members, .. } = self.rings[ring];
+    /// The nodes of a group are checked for contact and answered; returns when they are checked again.
+    pub fn check(&mut self, check_group: usize, context: &mut ContactContext) -> u64 {
+        let CheckGroup { step, ref members, .. } = self.check_groups[check_group];
         let (first, count) = (members.start as usize, members.len());
         self.books.tally.checks += count as u64;
-        let before = hands.state.v[self.contactors[first].node as usize].norm_squared();
+        let before = context.state.v[self.contactors[first].node as usize].norm_squared();
         let mut hits = std::mem::take(&mut self.hits);
-        let tasks = self.find_hits(ring, &mut hits, hands.model, &hands.motion());
+        let tasks = self.find_hits(check_group, &mut hits, context.model, &context.motion());
         let mut order = std::mem::take(&mut self.order);
         self.put_in_order(&hits[..tasks], &mut order);
-        for a in 0..self.near.active(&self.rings[ring]).len() {
-            let i = self.near.active(&self.rings[ring])[a] as usize;
+        for a in 0..self.near.active(&self.check_groups[check_group]).len() {
+            let i = self.near.active(&self.check_groups[check_group])[a] as usize;
             self.contactors[i].known = (NOTHING, 0);
         }
         for &(_, task, at) in &order {
             let hit = &hits[task as usize][at as usize];
-            if let Some(side) = self.answer(hit, hands) {
+            if let Some(side) = self.answer(hit, context) {
                 self.contactors[hit.contactor as usize].known = (hit.target, side);
             }
         }
-        for a in 0..self.near.active(&self.rings[ring]).len() {
-            let i = self.near.active(&self.rings[ring])[a] as usize;
+        for a in 0..self.near.active(&self.check_groups[check_group]).len() {
+            let i = self.near.active(&self.check_groups[check_group])[a] as usize;
             if !self.obstacles.is_empty() {
-                self.try_obstacles(i, hands);
+                self.try_obstacles(i, context);
             }
         }
         // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
-        let motion = hands.motion();
+        let motion = context.motion();
         for c in &mut self.contactors[first..first + count] {
             c.seen = (motion.at(c.node), motion.when.tick + 1);
         }
         (self.hits, self.order) = (hits, order);
-        self.notice_impulses(hands.when.tick);
+        self.notice_impulses(context.when.tick);
         let contactor = &self.contactors[first];
         let mut step = step;
         if contactor.travel > 0.0 {
-            let speed = before.max(hands.state.v[contactor.node as usize].norm_squared()).sqrt();
+            let speed = before.max(context.state.v[contactor.node as usize].norm_squared()).sqrt();
             if speed > 0.0 {
-                step = step.min(hands.when.clock.ticks_in(contactor.travel / speed));
+                step = step.min(context.when.clock.ticks_in(contactor.travel / speed));
             }
         }
-        self.rings[ring].next = hands.when.tick + step;
-        self.rings[ring].next
+        self.check_groups[check_group].next = context.when.tick + step;
+        self.check_groups[check_group].next
     }
 
     /// Who is deeper has a smaller rank; depths that differ by round-off have the same.
@@ -355,9 +355,15 @@ impl Collisions {
         order.sort_unstable();
     }
 
-    /// Who of a ring is in which target, in order; returns the number of tasks.
-    fn find_hits(&self, ring: usize, hits: &mut Vec<Vec<Hit>>, model: &Model, motion: &Motion) -> usize {
-        let active = self.near.active(&self.rings[ring]);
+    /// Who of a check group is in which target, in order; returns the number of tasks.
+    fn find_hits(
+        &self,
+        check_group: usize,
+        hits: &mut Vec<Vec<Hit>>,
+        model: &Model,
+        motion: &DriftedView,
+    ) -> usize {
+        let active = self.near.active(&self.check_groups[check_group]);
         let tasks = active.len().div_ceil(CHUNK);
         while hits.len() < tasks {
             hits.push(Vec::with_capacity(CHUNK));
@@ -404,7 +410,7 @@ impl Collisions {
     }
 
     /// A node in a target bounces if it goes deeper; tells the side it came through.
-    fn answer(&mut self, hit: &Hit, hands: &mut Hands) -> Option<u8> {
+    fn answer(&mut self, hit: &Hit, context: &mut ContactContext) -> Option<u8> {
         let (contactor, target) =
             (self.contactors[hit.contactor as usize], &self.targets.list[hit.target as usize]);
         let Some(inside) = &hit.inside else {
@@ -418,7 +424,7 @@ impl Collisions {
         let count = target.kind.nodes();
         let mut nodes = [contactor.node; 9];
         nodes[1..=count].copy_from_slice(target.nodes());
-        let mut local = Local::of(&nodes[..=count], self.velocity, hands);
+        let mut local = Local::of(&nodes[..=count], self.velocity, context);
         // faces equally near: the one that closes fastest
         let u = (0..count).fold(local.v[0], |u, k| u - inside.weights[k] * local.v[k + 1]);
         let closing = |f: &(u8, f64, Vec3)| -f.2.dot(&u);
@@ -432,32 +438,39 @@ impl Collisions {
         self.window.penetration = self.window.penetration.max(depth);
         let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth);
         let bodies = [contactor.body, target.body];
-        let law = hands.model.contact.law(bodies[0], bodies[1]);
+        let law = context.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let terms = terms(&contactor, depth, closing(&face), &hands.motion(), hands.model);
+        let terms = terms(&contactor, depth, closing(&face), &context.motion(), context.model);
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
-            self.window.carries(&mut self.contactors[hit.contactor as usize].carried, hands.when.tick);
-            self.books.give(&pair, &nodes[..=count], &impact, bodies, hands);
+            self.window.carries(&mut self.contactors[hit.contactor as usize].carried, context.when.tick);
+            self.books.give(&pair, &nodes[..=count], &impact, bodies, context);
         }
         Some(side)
     }
 
-    fn try_obstacles(&mut self, i: usize, hands: &mut Hands) {
+    fn try_obstacles(&mut self, i: usize, context: &mut ContactContext) {
         let contactor = self.contactors[i];
-        let y = hands.motion().at(contactor.node);
+        let y = context.motion().at(contactor.node);
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let (meet, bodies) = (&self.meet, self.bodies);
-        self.obstacles.find(contactor.node, &y, hands.model, &self.scene, &hands.motion(), |body, pair| {
-            if meet[contactor.body as usize * bodies + body as usize] {
-                pairs.push((body, pair));
-            }
-        });
-        self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, hands);
+        self.obstacles.find(
+            contactor.node,
+            &y,
+            context.model,
+            &self.scene,
+            &context.motion(),
+            |body, pair| {
+                if meet[contactor.body as usize * bodies + body as usize] {
+                    pairs.push((body, pair));
+                }
+            },
+        );
+        self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, context);
         let mut carried = contactor.carried;
         for &(body, pair) in &pairs {
             let of = [contactor.body, body];
-            self.bounce(pair, Some(&contactor), &[contactor.node], of, &mut carried, hands);
+            self.bounce(pair, Some(&contactor), &[contactor.node], of, &mut carried, context);
         }
         self.contactors[i].carried = carried;
         self.pairs = pairs;
@@ -470,12 +483,12 @@ impl Collisions {
         contactor: &Contactor,
         y: &Vec3,
         pairs: &mut Vec<(u32, Pair)>,
-        hands: &Hands,
+        context: &ContactContext,
     ) -> u32 {
-        let soft = hands.model.bodies.len();
+        let soft = context.model.bodies.len();
         let mut facet = contactor.behind;
         if facet == NOTHING {
-            let motion = hands.motion();
+            let motion = context.motion();
             let (from, seconds) = (contactor.seen_before(y, &motion), contactor.seconds(&motion));
             facet = self.obstacles.entered(&from, y, seconds, &self.scene, soft).unwrap_or(NOTHING);
         }
@@ -495,47 +508,47 @@ impl Collisions {
     }
 
     /// An edge bounces off edges of obstacles.
-    pub fn try_edges_of_obstacles(&mut self, mine: &Line, carried: &mut u64, hands: &mut Hands) {
+    pub fn try_edges_of_obstacles(&mut self, mine: &Line, carried: &mut u64, context: &mut ContactContext) {
         if !self.obstacles.has_edges() {
             return;
         }
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let (meet, bodies) = (&self.meet, self.bodies);
-        self.obstacles.find_edges(mine, hands.model, &self.scene, &hands.motion(), |body, pair| {
+        self.obstacles.find_edges(mine, context.model, &self.scene, &context.motion(), |body, pair| {
             if meet[mine.body as usize * bodies + body as usize] {
                 pairs.push((body, pair));
             }
         });
         for &(body, pair) in &pairs {
-            self.bounce(pair, None, &mine.nodes, [mine.body, body], carried, hands);
+            self.bounce(pair, None, &mine.nodes, [mine.body, body], carried, context);
         }
         self.pairs = pairs;
     }
 
-    /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in; `looks` is the
+    /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in; `checked` is the
     /// node that is lifted.
     pub fn bounce(
         &mut self,
         mut pair: Pair,
-        looks: Option<&Contactor>,
+        checked: Option<&Contactor>,
         nodes: &[u32],
         bodies: [u32; 2],
         carried: &mut u64,
-        hands: &mut Hands,
+        context: &mut ContactContext,
     ) {
         self.window.penetration = self.window.penetration.max(-pair.gap);
-        let law = hands.model.contact.law(bodies[0], bodies[1]);
+        let law = context.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let mut local = Local::of(nodes, self.velocity, hands);
-        let mut terms = Terms { stick: hands.model.contact.stick, ..Terms::default() };
-        if let Some(contactor) = looks {
+        let mut local = Local::of(nodes, self.velocity, context);
+        let mut terms = Terms { stick: context.model.contact.stick, ..Terms::default() };
+        if let Some(contactor) = checked {
             let approach = -pair.normal.dot(&pair.relative_velocity(&local.v));
-            terms = self::terms(contactor, -pair.gap, approach, &hands.motion(), hands.model);
+            terms = self::terms(contactor, -pair.gap, approach, &context.motion(), context.model);
         }
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
-            self.window.carries(carried, hands.when.tick);
-            self.books.give(&pair, nodes, &impact, bodies, hands);
+            self.window.carries(carried, context.when.tick);
+            self.books.give(&pair, nodes, &impact, bodies, context);
         }
     }
 
@@ -548,7 +561,7 @@ impl Collisions {
         record.vectors(&name("seen"), &seen);
         let seen_at: Vec<u64> = self.contactors.iter().map(|c| c.seen.1).collect();
         record.counts(&name("seen_at"), &seen_at);
-        let next: Vec<u64> = self.rings.iter().map(|r| r.next).collect();
+        let next: Vec<u64> = self.check_groups.iter().map(|r| r.next).collect();
         record.counts(&name("next"), &next);
         let window = &self.window;
         record.counts(&name("window"), &[window.begin, window.contacts]);
@@ -556,7 +569,7 @@ impl Collisions {
         self.books.save(record);
     }
 
-    /// Boxes are made anew at the next look: nothing that is found depends on them.
+    /// Boxes are made anew at the next contact check: nothing that is found depends on them.
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let mut contactors = vec![0; 4 * self.contactors.len()];
@@ -569,9 +582,9 @@ impl Collisions {
         let mut seen_at = vec![0; self.contactors.len()];
         super::record::read_counts(record, &name("seen_at"), &mut seen_at)?;
         self.contactors.iter_mut().zip(seen.into_iter().zip(seen_at)).for_each(|(c, seen)| c.seen = seen);
-        let mut next = vec![0; self.rings.len()];
+        let mut next = vec![0; self.check_groups.len()];
         super::record::read_counts(record, &name("next"), &mut next)?;
-        self.rings.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
+        self.check_groups.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
         let [begin, contacts] = record.read_counts(&name("window"))?;
         let mut penetration = [0.0];
         record.read_numbers(&name("penetration"), &mut penetration)?;
@@ -582,7 +595,7 @@ impl Collisions {
 }
 
 /// How a node answers an overlap of `depth` [m] that it goes into at the speed `approach` [m/s].
-fn terms(contactor: &Contactor, depth: f64, approach: f64, motion: &Motion, model: &Model) -> Terms {
+fn terms(contactor: &Contactor, depth: f64, approach: f64, motion: &DriftedView, model: &Model) -> Terms {
     let seconds = contactor.seconds(motion);
     let (own, stick) = (contactor.size / seconds, model.contact.stick);
     if approach <= STILL * own {

@@ -1,6 +1,6 @@
 //! Surface nodes that look for contacts, and how often each does.
 
-use super::impulses::Motion;
+use super::impulses::DriftedView;
 use super::options::{ContactStep, Longest};
 use super::synchronised::When;
 use crate::contact::scene::Scene;
@@ -33,13 +33,13 @@ pub struct Contactor {
 
 impl Contactor {
     /// Since it last looked [s]; a whole step if it never has.
-    pub fn seconds(&self, motion: &Motion) -> f64 {
+    pub fn seconds(&self, motion: &DriftedView) -> f64 {
         let When { tick, clock, .. } = motion.when;
         if self.seen.1 > 0 { clock.between(self.seen.1 - 1, tick) } else { clock.between(0, self.step) }
     }
 
     /// Where it was when it last looked, being at `y` now. Who has never looked went straight on.
-    pub fn seen_before(&self, y: &Vec3, motion: &Motion) -> Vec3 {
+    pub fn seen_before(&self, y: &Vec3, motion: &DriftedView) -> Vec3 {
         let (at, tick) = self.seen;
         if tick > 0 {
             return at;

@@ -14,9 +14,9 @@
 //! not look for faces. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
+use super::check_groups::{CheckGroup, Near, check_groups};
 use super::collisions::{Collisions, holds};
-use super::impulses::{Hands, Motion};
-use super::rings::{Near, Ring, rings};
+use super::impulses::{ContactContext, DriftedView};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
@@ -66,7 +66,7 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeOf {
     line: Line,
-    /// Time between two looks [ticks].
+    /// Time between two contact checks [ticks].
     step: u64,
     /// One more than the tick at which it last carried an impulse; zero for never.
     pub carried: u64,
@@ -75,12 +75,12 @@ pub struct EdgeOf {
 pub struct Edges {
     /// By step, then by number.
     pub list: Vec<EdgeOf>,
-    pub rings: Vec<Ring>,
+    pub check_groups: Vec<CheckGroup>,
     near: Near,
     cells: Cells,
     room: f64,
     found: Vec<u32>,
-    /// Crossings of a look: rank, the two edges, and what they are.
+    /// Crossings of a contact check: rank, the two edges, and what they are.
     crossed: Vec<(i64, [u32; 2], Crossing)>,
 }
 
@@ -106,7 +106,7 @@ impl Edges {
         list.sort_by_key(|edge| edge.step);
         let steps: Vec<u64> = list.iter().map(|edge| edge.step).collect();
         Edges {
-            rings: rings(&steps, false),
+            check_groups: check_groups(&steps, false),
             list,
             near: Near::default(),
             cells: Cells::new([0.0; 3], 1.5 * collisions.size(), 0.0),
@@ -121,7 +121,7 @@ impl Edges {
         let cells = Cells::new([0.0; 3], 1.0, 0.0);
         Edges {
             list: Vec::new(),
-            rings: Vec::new(),
+            check_groups: Vec::new(),
             near: Near::default(),
             cells,
             room: 0.0,
@@ -131,8 +131,8 @@ impl Edges {
     }
 
     /// Boxes and lists that hold as long as those of the targets.
-    pub fn refresh(&mut self, collisions: &Collisions, motion: &Motion) {
-        let Edges { list, rings, near, cells, room, found, .. } = self;
+    pub fn refresh(&mut self, collisions: &Collisions, motion: &DriftedView) {
+        let Edges { list, check_groups, near, cells, room, found, .. } = self;
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
             let (id, grown) = (i as u32, box_of(edge.line.nodes, motion).grown(*room));
@@ -142,7 +142,7 @@ impl Edges {
                 cells.insert_box(id, grown.lo, grown.hi);
             }
         }
-        near.renew(rings, |i, ids| {
+        near.renew(check_groups, |i, ids| {
             let mine = &list[i].line;
             let around = box_of(mine.nodes, motion).grown(*room);
             if mine.bends && collisions.may_reach(mine.body, &around) {
@@ -159,15 +159,20 @@ impl Edges {
         });
     }
 
-    /// The edges of a ring look, and are answered; returns when they look again.
-    pub fn look(&mut self, ring: usize, collisions: &mut Collisions, hands: &mut Hands) -> u64 {
-        let Edges { list, rings, near, crossed, .. } = self;
-        let ring = &mut rings[ring];
-        collisions.books.tally.checks += ring.members.len() as u64;
+    /// The edges of a group are checked for contact and answered; returns when they are checked again.
+    pub fn check(
+        &mut self,
+        check_group: usize,
+        collisions: &mut Collisions,
+        context: &mut ContactContext,
+    ) -> u64 {
+        let Edges { list, check_groups, near, crossed, .. } = self;
+        let check_group = &mut check_groups[check_group];
+        collisions.books.tally.checks += check_group.members.len() as u64;
         // the deepest first, as nodes do; positions do not change meanwhile
         crossed.clear();
-        let motion = hands.motion();
-        for &i in near.active(ring) {
+        let motion = context.motion();
+        for &i in near.active(check_group) {
             let at = |n: u32| motion.at(n);
             for &id in near.of(i as usize) {
                 let lines = [&list[i as usize].line, &list[id as usize].line];
@@ -182,21 +187,21 @@ impl Edges {
             let other = &list[id as usize].line;
             let pair = Pair::edge_edge(mine.edge, other.edge, [0, 1, 2, 3], s, t, normal).with_gap(gap);
             let nodes = [mine.nodes[0], mine.nodes[1], other.nodes[0], other.nodes[1]];
-            collisions.bounce(pair, None, &nodes, [mine.body, other.body], &mut carried, hands);
+            collisions.bounce(pair, None, &nodes, [mine.body, other.body], &mut carried, context);
             list[i as usize].carried = carried;
         }
-        for &i in near.active(ring) {
+        for &i in near.active(check_group) {
             let EdgeOf { line: mine, mut carried, .. } = list[i as usize];
-            collisions.try_edges_of_obstacles(&mine, &mut carried, hands);
+            collisions.try_edges_of_obstacles(&mine, &mut carried, context);
             list[i as usize].carried = carried;
         }
-        collisions.notice_impulses(hands.when.tick);
-        ring.next = hands.when.tick + ring.step;
-        ring.next
+        collisions.notice_impulses(context.when.tick);
+        check_group.next = context.when.tick + check_group.step;
+        check_group.next
     }
 }
 
-fn box_of(nodes: [u32; 2], motion: &Motion) -> Aabb {
+fn box_of(nodes: [u32; 2], motion: &DriftedView) -> Aabb {
     let mut tight = Aabb::EMPTY;
     for n in nodes {
         let p = motion.at(n);

@@ -31,7 +31,7 @@ const MANY_NODES: usize = 16 * CHUNK;
 
 /// Work and impulses of kicks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sums {
+pub struct KickSums {
     pub external: f64,
     pub damping: f64,
     pub impulse: Vec3,
@@ -40,8 +40,8 @@ pub struct Sums {
     pub speed_squared: f64,
 }
 
-impl Sums {
-    pub fn add(&mut self, other: &Sums) {
+impl KickSums {
+    pub fn add(&mut self, other: &KickSums) {
         self.external += other.external;
         self.damping += other.damping;
         self.impulse += other.impulse;
@@ -418,8 +418,8 @@ impl Group {
     }
 
     /// New velocities, and the books of drag and supports, and of the impulses of gravity and loads.
-    pub fn kick(&self, kick: &Kick, x: &[Vec3], v: &mut [Vec3], support: &mut [Vec3]) -> Sums {
-        let mut sums = Sums::default();
+    pub fn kick(&self, kick: &Kick, x: &[Vec3], v: &mut [Vec3], support: &mut [Vec3]) -> KickSums {
+        let mut sums = KickSums::default();
         let (fixed, h) = (kick.fixed, kick.weight);
         for ((&n, &f), &share) in self.nodes.iter().zip(&self.force).zip(&self.share) {
             let node = n as usize;

@@ -5,7 +5,7 @@
 //! around them, as groups of their own.
 
 use super::fixed::Fixed;
-use super::group::{At, Group, Kick, Nodes, Sums, Work};
+use super::group::{At, Group, Kick, KickSums, Nodes, Work};
 use super::instant::InstantForces;
 use super::synchronised::When;
 use crate::element::Pass;
@@ -103,7 +103,7 @@ impl Groups {
         model: &Model,
         state: &mut State,
         tau: &mut [u64],
-    ) -> Result<Sums, f64> {
+    ) -> Result<KickSums, f64> {
         let When { tick, ref clock, .. } = *when;
         let Groups { list, fixed, support, work, .. } = self;
         let group = &mut list[g];
@@ -115,7 +115,7 @@ impl Groups {
             group.check(work)?;
             group.remember(&mut material.old);
             let speed_squared = group.kick_plain(weight, fixed, &work.slots, v);
-            return Ok(Sums { speed_squared, ..Sums::default() });
+            return Ok(KickSums { speed_squared, ..KickSums::default() });
         }
         let mut force = std::mem::take(&mut work.force);
         force.resize(group.nodes.len(), Vec3::zeros());

@@ -2,7 +2,7 @@
 
 use super::fixed::FREE;
 use super::groups::Groups;
-use super::instant::Motions;
+use super::instant::NodeStates;
 use super::options::ContactVelocity;
 use super::synchronised::When;
 use crate::contact::pair::Pair;
@@ -14,14 +14,14 @@ use crate::model::{Model, State};
 
 /// Positions that each hold at a tick of their own, seen at one tick.
 #[derive(Clone, Copy)]
-pub struct Motion<'a> {
+pub struct DriftedView<'a> {
     pub x: &'a [Vec3],
     pub v: &'a [Vec3],
     pub tau: &'a [u64],
     pub when: When,
 }
 
-impl Motion<'_> {
+impl DriftedView<'_> {
     #[inline]
     pub fn at(&self, node: u32) -> Vec3 {
         let n = node as usize;
@@ -31,7 +31,7 @@ impl Motion<'_> {
 }
 
 /// Everything that a contact may change.
-pub struct Hands<'a> {
+pub struct ContactContext<'a> {
     pub model: &'a Model,
     pub groups: &'a mut Groups,
     pub state: &'a mut State,
@@ -39,9 +39,9 @@ pub struct Hands<'a> {
     pub when: When,
 }
 
-impl Hands<'_> {
-    pub fn motion(&self) -> Motion<'_> {
-        Motion { x: &self.state.x, v: &self.state.v, tau: self.tau, when: self.when }
+impl ContactContext<'_> {
+    pub fn motion(&self) -> DriftedView<'_> {
+        DriftedView { x: &self.state.x, v: &self.state.v, tau: self.tau, when: self.when }
     }
 }
 
@@ -52,13 +52,13 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn of(nodes: &[u32], velocity: ContactVelocity, hands: &mut Hands) -> Local {
+    pub fn of(nodes: &[u32], velocity: ContactVelocity, context: &mut ContactContext) -> Local {
         let mut local = Local { v: [Vec3::zeros(); 9], inv_mass: [Mat3::zeros(); 9] };
-        let Hands { model, groups, state, tau, when } = hands;
+        let ContactContext { model, groups, state, tau, when } = context;
         if velocity == ContactVelocity::Synchronised {
             groups.set_pull(model, when);
         }
-        let at = Motions { x: &state.x, v: &state.v, tau, memory: &state.material.old };
+        let at = NodeStates { x: &state.x, v: &state.v, tau, memory: &state.material.old };
         for (k, &n) in nodes.iter().enumerate() {
             let n = n as usize;
             local.v[k] = match velocity {
@@ -103,18 +103,25 @@ impl Books {
     }
 
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
-    pub fn give(&mut self, pair: &Pair, nodes: &[u32], impact: &Impact, bodies: [u32; 2], hands: &mut Hands) {
+    pub fn give(
+        &mut self,
+        pair: &Pair,
+        nodes: &[u32],
+        impact: &Impact,
+        bodies: [u32; 2],
+        context: &mut ContactContext,
+    ) {
         let j = impact.impulse();
         let tally = &mut self.tally;
-        let (tick, clock) = (hands.when.tick, hands.when.clock);
-        let State { x, v, .. } = &mut *hands.state;
+        let (tick, clock) = (context.when.tick, context.when.clock);
+        let State { x, v, .. } = &mut *context.state;
         for (k, w) in pair.stencil() {
             let n = nodes[k] as usize;
-            x[n] += clock.between(hands.tau[n], tick) * v[n];
-            hands.tau[n] = tick;
+            x[n] += clock.between(context.tau[n], tick) * v[n];
+            context.tau[n] = tick;
             let given = w * j;
             self.impulses.received[n] += given;
-            let fixed = &hands.groups.fixed;
+            let fixed = &context.groups.fixed;
             let push = fixed.inverse_mass(n) * given;
             v[n] += push;
             let held = fixed.held[n];
@@ -124,7 +131,7 @@ impl Books {
                 tally.external += reaction.dot(&v[n]);
                 tally.impulse += reaction;
                 tally.moment += x[n].cross(&reaction);
-                hands.groups.support[held as usize] += reaction;
+                context.groups.support[held as usize] += reaction;
             }
             tally.speed_squared = tally.speed_squared.max(v[n].norm_squared());
         }

@@ -24,7 +24,7 @@ struct Around {
 }
 
 /// Motion of all nodes, and what the laws keep.
-pub struct Motions<'a> {
+pub struct NodeStates<'a> {
     pub x: &'a [Vec3],
     pub v: &'a [Vec3],
     pub tau: &'a [u64],
@@ -111,7 +111,7 @@ impl InstantForces {
     }
 
     /// Internal force at `tick` on a node from one of its groups; `k` is the place of both.
-    pub fn force(&mut self, k: usize, tick: u64, clock: &Clock, model: &Model, at: &Motions) -> Vec3 {
+    pub fn force(&mut self, k: usize, tick: u64, clock: &Clock, model: &Model, at: &NodeStates) -> Vec3 {
         if self.known[k].0 == tick {
             return self.known[k].1;
         }

@@ -3,11 +3,11 @@
 //!
 //! A node is measured against the nearest facet around it, with the angle-weighted normals of the search room, and counts
 //! as inside down to half the facet's size; a plane has no far side. The obstacle has the velocity of its pose at the
-//! point of contact. Who goes through a facet between two looks and is not seen inside, because it is behind a thin wall or
+//! point of contact. Who goes through a facet between two contact checks and is not seen inside, because it is behind a thin wall or
 //! further in than facets are large, bounces off the plane of that facet until it is in front of it again. Nodes of an obstacle do not look for the faces of bodies: its corners may enter between their nodes.
 
 use super::edges::{Crossing, Line};
-use super::impulses::Motion;
+use super::impulses::DriftedView;
 use crate::contact::cells::Cells;
 use crate::contact::entry::enters;
 use crate::contact::obstacle::{Pose, Poses};
@@ -80,7 +80,7 @@ impl Obstacles {
     }
 
     /// Brings obstacles, and the boxes of their facets, to where they are now.
-    pub fn place(&mut self, model: &Model, scene: &Scene, motion: &Motion) {
+    pub fn place(&mut self, model: &Model, scene: &Scene, motion: &DriftedView) {
         let tick = motion.when.tick;
         if self.placed.is_some_and(|placed| !self.moving || placed == tick) {
             return;
@@ -133,7 +133,7 @@ impl Obstacles {
         mine: &Line,
         model: &Model,
         scene: &Scene,
-        motion: &Motion,
+        motion: &DriftedView,
         mut visit: impl FnMut(u32, Pair),
     ) {
         self.place(model, scene, motion);
@@ -185,7 +185,7 @@ impl Obstacles {
         y: &Vec3,
         model: &Model,
         scene: &Scene,
-        motion: &Motion,
+        motion: &DriftedView,
         mut visit: impl FnMut(u32, Pair),
     ) {
         self.place(model, scene, motion);

@@ -166,8 +166,8 @@ impl Options {
     }
 
     /// One step for everybody, contacts answered one after the other half way between kicks: what velocity Verlet does
-    /// with collisions in mid-drift, and what the method is measured against. There is one group of kicks and one ring
-    /// of looks, so nothing is queued, and all intervals end where contacts look, so no velocity is corrected.
+    /// with collisions in mid-drift, and what the method is measured against. There is one group of kicks and one group
+    /// of contact checks, so nothing is queued, and all intervals end where contacts are checked, so no velocity is corrected.
     pub fn synchronous(safety: f64) -> Options {
         Options {
             safety,

@@ -13,7 +13,7 @@ pub enum Kind {
     /// The end of a window: books are looked at.
     Window = 0,
     /// Led supports take up their next velocity.
-    Lead = 1,
+    PrescribedGroup = 1,
     /// Elements, then loads: groups are numbered in this order.
     Kick = 2,
     /// A node looks for elements it is in.
@@ -31,7 +31,7 @@ pub fn key(kind: Kind, id: u32) -> u32 {
 pub fn kind_and_id(key: u32) -> (Kind, u32) {
     let kind = match key >> BITS {
         0 => Kind::Window,
-        1 => Kind::Lead,
+        1 => Kind::PrescribedGroup,
         2 => Kind::Kick,
         3 => Kind::Node,
         _ => Kind::Edge,
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_key_holds_its_kind_and_number() {
-        for kind in [Kind::Window, Kind::Lead, Kind::Kick, Kind::Node, Kind::Edge] {
+        for kind in [Kind::Window, Kind::PrescribedGroup, Kind::Kick, Kind::Node, Kind::Edge] {
             assert_eq!(kind_and_id(key(kind, 123_456_789)), (kind, 123_456_789));
         }
         assert!(key(Kind::Kick, 77) < key(Kind::Node, 0));

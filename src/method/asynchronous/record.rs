@@ -4,7 +4,7 @@
 //! boxes, lists and forces of instants are made anew where they are needed and found the same.
 
 use super::Asynchronous;
-use super::group::{Group, Sums};
+use super::group::{Group, KickSums};
 use crate::math::Vec3;
 use crate::model::record::{Array, Record, RecordError};
 
@@ -19,8 +19,8 @@ impl Asynchronous {
         record.counts(&name("counts"), &[self.now, self.window.1]);
         record.counts(&name("tau"), &self.tau);
         let next: Vec<u64> = (self.groups.list.iter().map(|g| g.next))
-            .chain(self.leads.iter().map(|l| l.next))
-            .chain(self.edges.rings.iter().map(|r| r.next))
+            .chain(self.prescribed.iter().map(|l| l.next))
+            .chain(self.edges.check_groups.iter().map(|r| r.next))
             .collect();
         record.counts(&name("next"), &next);
         let carried: Vec<u64> = self.edges.list.iter().map(|e| e.carried).collect();
@@ -48,13 +48,14 @@ impl Asynchronous {
         [self.clock.begin, self.clock.tick] = clock;
         [self.now, self.window.1] = record.read_counts(&name("counts"))?;
         read_counts(record, &name("tau"), &mut self.tau)?;
-        let mut next = vec![0; self.groups.list.len() + self.leads.len() + self.edges.rings.len()];
+        let mut next =
+            vec![0; self.groups.list.len() + self.prescribed.len() + self.edges.check_groups.len()];
         read_counts(record, &name("next"), &mut next)?;
         let (of_groups, rest) = next.split_at(self.groups.list.len());
-        let (of_leads, of_edges) = rest.split_at(self.leads.len());
+        let (of_prescribed, of_edges) = rest.split_at(self.prescribed.len());
         self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
-        self.leads.iter_mut().zip(of_leads).for_each(|(l, next)| l.next = *next);
-        self.edges.rings.iter_mut().zip(of_edges).for_each(|(r, next)| r.next = *next);
+        self.prescribed.iter_mut().zip(of_prescribed).for_each(|(l, next)| l.next = *next);
+        self.edges.check_groups.iter_mut().zip(of_edges).for_each(|(r, next)| r.next = *next);
         let mut carried = vec![0; self.edges.list.len()];
         read_counts(record, &name("edges"), &mut carried)?;
         self.edges.list.iter_mut().zip(carried).for_each(|(e, tick)| e.carried = tick);
@@ -72,7 +73,7 @@ impl Asynchronous {
         record.read_vectors(&name("impulse"), &mut vectors)?;
         let [external, damping, speed_squared] = numbers;
         let [impulse, moment] = vectors;
-        self.sums = Sums { external, damping, impulse, moment, speed_squared };
+        self.sums = KickSums { external, damping, impulse, moment, speed_squared };
         record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
         record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
         record.read_vectors(&name("copy.support"), &mut self.copy.support)?;

@@ -142,7 +142,7 @@ pub fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec
 pub fn movable(model: &Model) -> Vec<Vec<bool>> {
     let mut fixed = vec![false; model.reference.len()];
     for held in &model.restraints.held {
-        fixed[held.node as usize] = held.led.is_empty() && held.free.iter().all(|x| *x == 0.0);
+        fixed[held.node as usize] = held.prescribed.is_empty() && held.free.iter().all(|x| *x == 0.0);
     }
     let of_block = |block: &dyn Block| {
         (0..block.potentials())

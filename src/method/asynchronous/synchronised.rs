@@ -15,9 +15,9 @@
 
 use super::clock::Clock;
 use super::fixed::FREE;
-use super::group::{At, Group, Sums};
+use super::group::{At, Group, KickSums};
 use super::groups::Groups;
-use super::instant::Motions;
+use super::instant::NodeStates;
 use crate::math::Vec3;
 use crate::model::{Model, State};
 use carom_declare::words;
@@ -32,7 +32,7 @@ pub struct Measured {
     /// Smallest ratio of the stable step now to the step used.
     pub reserve: f64,
     /// What gravity, loads, drag and supports have done beyond the kicks, or not yet.
-    pub sums: Sums,
+    pub sums: KickSums,
 }
 
 impl Groups {
@@ -46,7 +46,13 @@ impl Groups {
     }
 
     /// Velocity of a node that belongs to `tick`. Loads count with the force of their last kick.
-    pub fn synchronised_velocity(&mut self, node: usize, when: &When, model: &Model, at: &Motions) -> Vec3 {
+    pub fn synchronised_velocity(
+        &mut self,
+        node: usize,
+        when: &When,
+        model: &Model,
+        at: &NodeStates,
+    ) -> Vec3 {
         let When { tick, phase, ref clock } = *when;
         let v = at.v[node];
         let mut back = Vec3::zeros();

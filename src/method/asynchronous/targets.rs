@@ -13,7 +13,7 @@
 //! those of the present one, for nodes as well: with its first normals a body that rolls does not touch what it lies down
 //! on.
 
-use super::impulses::Motion;
+use super::impulses::DriftedView;
 use crate::contact::entry::enters;
 use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Scene};
@@ -60,7 +60,7 @@ impl Target {
     }
 
     /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
-    pub fn reach(&self, motion: &Motion) -> Aabb {
+    pub fn reach(&self, motion: &DriftedView) -> Aabb {
         let mut tight = Aabb::EMPTY;
         for &n in self.nodes() {
             let p = motion.at(n);
@@ -159,7 +159,7 @@ impl Targets {
     }
 
     /// Outward normal of a surface node now.
-    pub fn node_normal(&self, scene: &Scene, node: u32, motion: &Motion) -> Vec3 {
+    pub fn node_normal(&self, scene: &Scene, node: u32, motion: &DriftedView) -> Vec3 {
         if self.still[scene.node_body[node as usize] as usize] {
             return self.reference_normal[node as usize];
         }
@@ -175,7 +175,7 @@ impl Targets {
         came: &Vec3,
         seconds: f64,
         normal: &Vec3,
-        motion: &Motion,
+        motion: &DriftedView,
     ) -> Option<(u8, f64)> {
         let mut x = [Vec3::zeros(); 8];
         x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
@@ -212,7 +212,7 @@ impl Targets {
         normal: impl FnOnce() -> Vec3,
         known: Option<u8>,
         model: &Model,
-        motion: &Motion,
+        motion: &DriftedView,
     ) -> Option<Inside> {
         let count = target.kind.nodes();
         let mut x = [Vec3::zeros(); 8];

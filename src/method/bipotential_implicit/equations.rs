@@ -4,7 +4,7 @@ use super::Options;
 use super::parts::Parts;
 use super::reduced::Reduced;
 use crate::math::Vec3;
-use crate::method::bipotential::Touches;
+use crate::method::bipotential::ContactSet;
 use crate::model::forces::{Forces, Totals};
 use crate::model::{Model, State};
 use crate::solve::contacts::Limits;
@@ -75,12 +75,12 @@ pub struct Equations<'a> {
     pub state: &'a mut State,
     pub options: &'a Options,
     pub forces: &'a mut Forces,
-    pub touches: &'a mut Touches,
+    pub contact_set: &'a mut ContactSet,
     pub work: &'a mut Work,
     pub h: f64,
     pub t1: f64,
     /// Change of velocities that does not count any more [m/s].
-    pub still: f64,
+    pub velocity_tol: f64,
     /// Of the last iterate.
     pub totals: Option<Totals>,
     /// The operator between the contacts is not known yet.
@@ -129,30 +129,31 @@ impl Equations<'_> {
     fn solve_contacts(&mut self) {
         let (theta, h) = (self.options.theta, self.h);
         let Work { dense: d, reduced, parts, increment, x, v, .. } = &mut *self.work;
-        let list = &mut self.touches.contacts.list;
+        let list = &mut self.contact_set.contacts.list;
         d.b.clear();
         d.mu.clear();
         d.r.clear();
         for (contact, q) in list.iter().zip(&reduced.frames) {
             let mut free = -contact.outer;
             for (k, c) in contact.points() {
-                let end = self.state.x[k] + parts.unknowns.spread(k, increment);
+                let end = self.state.x[k] + parts.unknowns.expand(k, increment);
                 free += c * velocity(theta, h, &x[k], &v[k], &end);
             }
-            let b = q * free + Vec3::new(contact.shift, 0.0, 0.0);
+            let b = q * free + Vec3::new(contact.velocity_bias, 0.0, 0.0);
             d.b.extend(b.iter());
             d.mu.push(contact.mu);
             d.r.extend((q * contact.force).iter());
         }
         let contact = &self.options.contact();
-        let scale = self.touches.speed.max(contact.speed);
+        let scale = self.contact_set.speed.max(contact.speed);
         let limits = Limits {
             tolerance: 1.0,
-            scale: (contact.tolerance * scale).min(self.still).max(f64::MIN_POSITIVE),
+            scale: (contact.tolerance * scale).min(self.velocity_tol).max(f64::MIN_POSITIVE),
             sweeps: contact.sweeps,
-            natural: None,
+            natural_map_residual: None,
         };
-        self.touches.report = dense::solve(&reduced.w, &d.b, &d.mu, &mut d.r, &mut d.u, &limits, self.stop);
+        self.contact_set.report =
+            dense::solve(&reduced.w, &d.b, &d.mu, &mut d.r, &mut d.u, &limits, self.stop);
         for ((contact, q), r) in list.iter_mut().zip(&reduced.frames).zip(d.r.chunks_exact(3)) {
             contact.force = q.transpose() * Vec3::new(r[0], r[1], r[2]);
         }
@@ -160,9 +161,9 @@ impl Equations<'_> {
 
     /// Adds the forces of contact to `to`.
     fn push(&self, to: &mut [f64]) {
-        for contact in &self.touches.contacts.list {
+        for contact in &self.contact_set.contacts.list {
             for (k, c) in contact.points() {
-                self.work.parts.unknowns.gather(k, &(c * contact.force), to);
+                self.work.parts.unknowns.add_to_unknowns(k, &(c * contact.force), to);
             }
         }
     }
@@ -196,10 +197,10 @@ impl Problem for Equations<'_> {
                 let now = work.external[1][k] - f - drag;
                 let inertia = m / (theta * h * h) * (x - work.x[k] - h * work.v[k]);
                 let q = (1.0 - xi) * work.force[k] + xi * now - inertia;
-                work.parts.unknowns.gather(k, &q, &mut work.rhs);
+                work.parts.unknowns.add_to_unknowns(k, &q, &mut work.rhs);
             }
         }
-        let pressed: f64 = self.touches.contacts.list.iter().map(|c| c.force.norm_squared()).sum();
+        let pressed: f64 = self.contact_set.contacts.list.iter().map(|c| c.force.norm_squared()).sum();
         let mut left = std::mem::take(&mut work.left);
         left.clear();
         left.extend_from_slice(&work.rhs);
@@ -221,7 +222,7 @@ impl Problem for Equations<'_> {
         let work = &mut *self.work;
         work.increment.clear();
         work.increment.extend_from_slice(&work.rhs);
-        if !self.touches.contacts.list.is_empty() {
+        if !self.contact_set.contacts.list.is_empty() {
             work.parts.solve(&mut work.increment)?;
             if renew || std::mem::take(&mut self.listed) {
                 work.reduced.update(&mut work.parts, 1.0 / (self.options.theta * self.h))?;
@@ -247,9 +248,9 @@ impl Problem for Equations<'_> {
         self.options.keep > 0.0 && self.work.factored.1 == self.h
     }
 
-    fn shift(&mut self, share: f64) {
+    fn add_increment(&mut self, share: f64) {
         for (k, x) in self.state.x.iter_mut().enumerate() {
-            *x += share * self.work.parts.unknowns.spread(k, &self.work.increment);
+            *x += share * self.work.parts.unknowns.expand(k, &self.work.increment);
         }
     }
 }

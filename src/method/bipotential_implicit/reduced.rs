@@ -31,7 +31,7 @@ pub struct Reduced {
 
 impl Reduced {
     /// Takes up the contacts of a step.
-    pub fn list(&mut self, parts: &Parts, bodies: usize, list: &[Contact]) {
+    pub fn build(&mut self, parts: &Parts, bodies: usize, list: &[Contact]) {
         self.frames.clear();
         self.frames.extend(list.iter().map(|c| tangent_frame(&c.normal)));
         self.touched.resize(bodies, Vec::new());

@@ -3,7 +3,7 @@
 use crate::contact::pair::{Key, Pair};
 use crate::math::{Mat3, Vec3};
 use crate::method::impulses::Impulses;
-use crate::method::newmark::{Newmark, Touch, Touched, UNTOUCHED};
+use crate::method::newmark::{ContactKick, Newmark, Touched, UNTOUCHED};
 use crate::method::response::Impact;
 use crate::model::{Ledger, Model};
 
@@ -34,7 +34,7 @@ impl Node {
 
 /// Sums over the contacts of a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sums {
+pub struct ContactSums {
     /// Energy taken out by normal impulses and by friction at the instant of impact [J].
     pub lost_normal: f64,
     pub lost_friction: f64,
@@ -54,8 +54,8 @@ pub struct Account {
     pub slot: Vec<u32>,
     pub nodes: Vec<Node>,
     /// Whole impulse on each of them, once the step is closed.
-    touches: Vec<Touch>,
-    pub sums: Sums,
+    touches: Vec<ContactKick>,
+    pub sums: ContactSums,
     /// Pairs that carried impulse.
     pub carried: Vec<Key>,
 }
@@ -66,7 +66,7 @@ impl Account {
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
             touches: Vec::new(),
-            sums: Sums::default(),
+            sums: ContactSums::default(),
             carried: Vec::new(),
         }
     }
@@ -76,7 +76,7 @@ impl Account {
         self.nodes.clear();
         self.touches.clear();
         self.carried.clear();
-        self.sums = Sums::default();
+        self.sums = ContactSums::default();
     }
 
     /// The account of a node, opened at its first contact.
@@ -111,7 +111,7 @@ impl Account {
 
     /// Sums up what the step's contacts have done to each node.
     pub fn close(&mut self, inv_mass: &[Mat3]) {
-        self.touches.extend(self.nodes.iter().map(|n| Touch {
+        self.touches.extend(self.nodes.iter().map(|n| ContactKick {
             impulse: n.normal + n.friction + n.spin,
             kick: inv_mass[n.node as usize] * (n.normal + n.friction + n.spin),
         }));

@@ -13,14 +13,14 @@
 
 use super::Options;
 use super::account::Account;
-use super::exchange::{Queue, Waiting};
-use super::guard::Zones;
-use crate::contact::crossing::{Meeting, Motion, candidates, in_order};
+use super::exchange::{ImpactIslands, PendingImpact};
+use super::guard::ImpactZones;
+use crate::contact::crossing::{Meeting, StepPath, candidates, in_order};
 use crate::contact::entry;
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
-use crate::contact::rules::{came_through, depth_of_edges, is_second_end, looks_against, parts_bodies};
+use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::{ThreeStage, Way};
@@ -66,7 +66,7 @@ pub struct Collisions {
     pub known: Vec<[u32; 2]>,
     /// The same of the step before, while this one is answered.
     before: Vec<[u32; 2]>,
-    pub(super) queue: Queue,
+    pub(super) impacts: ImpactIslands,
     /// Nodes that the last look at overlaps is about; all false in between.
     listed: Vec<bool>,
     /// Whose nodes these are.
@@ -74,7 +74,7 @@ pub struct Collisions {
     /// Farthest that contact moved a node of each body in the last step [m].
     pushed: Vec<f64>,
     pub account: Account,
-    pub(super) zones: Zones,
+    pub(super) impact_zones: ImpactZones,
     /// Of each body [m]; infinite where nobody is thin.
     pub(super) thickness: Vec<f64>,
     /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
@@ -95,12 +95,12 @@ impl Collisions {
             sorted: Vec::new(),
             known: Vec::new(),
             before: Vec::new(),
-            queue: Queue::default(),
+            impacts: ImpactIslands::default(),
             listed: Vec::new(),
             listed_bodies: Vec::new(),
             pushed: Vec::new(),
             account: Account::new(model),
-            zones: Zones::default(),
+            impact_zones: ImpactZones::default(),
             thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
             two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             deepest: DEEPEST * world.finest,
@@ -125,7 +125,7 @@ impl Collisions {
             *pushed = pushed.max(node.way());
         }
         self.account.clear();
-        self.queue.clear();
+        self.impacts.clear();
     }
 
     /// How far each body has come in this step, seen from the middle of all; returns the farthest way of a node [m].
@@ -143,22 +143,23 @@ impl Collisions {
         let mut middle = Vec3::zeros();
         for (body, &pushed) in scene.bodies.iter().zip(&self.pushed) {
             let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
-            let (shift, strain) = if body.plane {
+            let (displacement, deviation) = if body.plane {
                 let facet = &scene.facets[body.facets.start as usize];
                 let turned = facet.area_vector(start) != facet.area_vector(now);
                 (way(facet.nodes[0]), if turned { self.deepest } else { 0.0 })
             } else {
-                // A few nodes stand for all: any shift is right, a good one leaves little strain.
+                // A few nodes stand for all: any displacement is right, a good one leaves little deviation.
                 let samples = slots.iter().step_by(slots.len().div_ceil(SAMPLES).max(1));
                 let count = samples.len().max(1) as f64;
-                let shift = samples.map(|&k| way(k)).sum::<Vec3>() / count;
-                let strain = slots.iter().map(|&k| (way(k) - shift).norm_squared()).fold(0.0, f64::max);
-                (shift, strain.sqrt())
+                let displacement = samples.map(|&k| way(k)).sum::<Vec3>() / count;
+                let deviation =
+                    slots.iter().map(|&k| (way(k) - displacement).norm_squared()).fold(0.0, f64::max);
+                (displacement, deviation.sqrt())
             };
-            middle += shift / scene.bodies.len() as f64;
-            ways.of_body.push(Way { shift, strain, pushed });
+            middle += displacement / scene.bodies.len() as f64;
+            ways.of_body.push(Way { displacement, deviation, pushed });
         }
-        let from_middle = |w: &Way| (w.shift - middle).norm() + w.strain;
+        let from_middle = |w: &Way| (w.displacement - middle).norm() + w.deviation;
         ways.of_body.iter().map(from_middle).fold(0.0, f64::max)
     }
 
@@ -212,7 +213,7 @@ impl Collisions {
             let solid =
                 !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided();
             if solid && scene.facets[record.face as usize].kind.corners() > 1 {
-                let motion = Motion { start, end: now };
+                let motion = StepPath { start, end: now };
                 let body = scene.facets[record.face as usize].body;
                 let from = known.partition_point(|k| k[0] < record.node);
                 let touched = known[from..].iter().take_while(|k| k[0] == record.node);
@@ -226,7 +227,7 @@ impl Collisions {
                 continue;
             }
             let facet = &scene.facets[record.face as usize];
-            if facet.kind != FacetKind::Plane && !looks_against(scene, now, &record) {
+            if facet.kind != FacetKind::Plane && !faces_against(scene, now, &record) {
                 continue;
             }
             if is_second_end(scene, &record) {
@@ -254,7 +255,7 @@ impl Collisions {
             if list[..crossings].iter().any(|p| p.key == pair.key) || !touched_before(&pair) {
                 continue;
             }
-            if parts_bodies(scene, now, record.first, record.second, &record.normal) {
+            if in_normal_cones(scene, now, record.first, record.second, &record.normal) {
                 list.push(pair);
             }
         }
@@ -284,7 +285,7 @@ impl Collisions {
         let (at, scene, now) = (world.places(), &world.scene, &world.x);
         let touch = 2.0 * self.clearance;
         on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
-        let motion = Motion { start, end: now };
+        let motion = StepPath { start, end: now };
         for of in candidates(on_the_way.candidates()) {
             if let Some(time) = of.meets(scene, motion, 0.0) {
                 list.extend(Meeting { of, time }.crossing(&at, motion, touch, true));
@@ -358,23 +359,23 @@ impl Collisions {
             self.restore_spin(pair.points(), gained, model, newmark, v);
         }
         let work = if options.energy_correction { work } else { 0.0 };
-        self.queue.waiting.push(Waiting::new(pair, work, spin));
+        self.impacts.pending.push(PendingImpact::new(pair, work, spin));
         if options.waits_for_forces() {
-            self.queue.moves.push(moves);
+            self.impacts.moves.push(moves);
         }
     }
 
     /// What waits learns the work `½(f + f̃)·d` of having been put back, which it shall return; `newmark` has the
     /// accelerations of the new positions.
     pub fn measure_work(&mut self, model: &Model, newmark: &Newmark) {
-        for at in 0..self.queue.waiting.len() {
-            let (pair, moves) = (self.queue.waiting[at].pair, self.queue.moves[at]);
+        for at in 0..self.impacts.pending.len() {
+            let (pair, moves) = (self.impacts.pending[at].pair, self.impacts.moves[at]);
             let mut work = 0.0;
             for ((k, _), d) in pair.stencil().zip(&moves) {
                 let a = self.account.of(k, newmark).a + newmark.acceleration(k);
                 work += 0.5 * model.mass[k] * a.dot(d);
             }
-            self.queue.waiting[at].work = work;
+            self.impacts.pending[at].work = work;
         }
     }
 
@@ -504,7 +505,7 @@ impl Collisions {
             depth = depth.max(-record.gap);
         }
         for record in search.edge_edge() {
-            if -record.gap > depth && parts_bodies(scene, x, record.first, record.second, &record.normal) {
+            if -record.gap > depth && in_normal_cones(scene, x, record.first, record.second, &record.normal) {
                 depth = depth.max(depth_of_edges(scene, x, record));
             }
         }

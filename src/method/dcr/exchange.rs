@@ -4,10 +4,10 @@
 //! momentum the part along all that close is taken apart and turned around together:
 //!
 //! ```text
-//! 1 stop      λ ≥ 0   n·u ≥ 0   λ n·u = 0      each contact in turn, until nothing closes
-//! 2 part      λ (1 + s e)                      s from the energy Σ e² D that restitution leaves, D what stopping took
-//! 3 rub       t                                each contact in turn, in the cone of what stopped it
-//! 4 return    t (1 + s_t e)                    s_t ≤ 1 from the energy: friction never adds any
+//! 1 compression   λ ≥ 0   n·u ≥ 0   λ n·u = 0      each contact in turn, until nothing closes
+//! 2 restitution   λ (1 + s e)                      s from the energy Σ e² D that restitution leaves, D what compression took
+//! 3 friction      t                                each contact in turn, in the cone of the impulse of compression
+//! 4 return        t (1 + s_t e)                    s_t ≤ 1 from the energy: friction never adds any
 //! ```
 //!
 //! s is 1 as far as 1 has come to its end. For one contact this is the closed form. With plastic stick 3 has the cone of the
@@ -36,9 +36,9 @@ use crate::model::Model;
 /// An island is settled when a round changes no velocity by more than this share of its fastest approach.
 const SETTLED: f64 = 1e-3;
 
-/// A contact that has been put back on the surface and waits for its impulse.
+/// An impact whose contact has been put back on the surface and whose impulse is to come.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct PendingImpact {
     pub pair: Pair,
     /// Energy it shall give back beside its restitution [J].
     pub work: f64,
@@ -48,8 +48,8 @@ pub struct Waiting {
     inv: Mat3,
     inv_n: f64,
     approach: f64,
-    /// Impulse that stops it, and all of its normal impulse [N s]; share of the slip that comes back.
-    stop: f64,
+    /// Impulse of its compression, and all of its normal impulse [N s]; share of the slip that comes back.
+    compression: f64,
     normal: f64,
     back: f64,
     friction: Vec3,
@@ -58,16 +58,16 @@ pub struct Waiting {
     lost_friction: f64,
 }
 
-impl Waiting {
-    pub fn new(pair: Pair, work: f64, spin: bool) -> Waiting {
-        Waiting {
+impl PendingImpact {
+    pub fn new(pair: Pair, work: f64, spin: bool) -> PendingImpact {
+        PendingImpact {
             pair,
             work,
             spin,
             inv: Mat3::zeros(),
             inv_n: 0.0,
             approach: 0.0,
-            stop: 0.0,
+            compression: 0.0,
             normal: 0.0,
             back: 0.0,
             friction: Vec3::zeros(),
@@ -82,10 +82,10 @@ impl Waiting {
     }
 }
 
-/// Contacts that wait, and who shares nodes with whom.
+/// Impacts of a step, and which of them share nodes.
 #[derive(Clone, Debug, Default)]
-pub struct Queue {
-    pub waiting: Vec<Waiting>,
+pub struct ImpactIslands {
+    pub pending: Vec<PendingImpact>,
     /// How each was put back, as far as that is asked for later.
     pub moves: Vec<[Vec3; MAX_POINTS]>,
     /// Places of touched nodes that hang together.
@@ -94,22 +94,22 @@ pub struct Queue {
     order: Vec<[u32; 2]>,
 }
 
-impl Queue {
+impl ImpactIslands {
     pub fn clear(&mut self) {
-        self.waiting.clear();
+        self.pending.clear();
         self.moves.clear();
     }
 
     /// Sorts contacts by islands; `slot` gives the place of each of the `nodes` touched.
     fn sort(&mut self, nodes: usize, slot: &[u32]) {
         self.islands.reset(nodes);
-        for pair in self.waiting.iter().map(|w| &w.pair) {
+        for pair in self.pending.iter().map(|w| &w.pair) {
             for k in pair.points().windows(2) {
                 self.islands.join(slot[k[0] as usize], slot[k[1] as usize]);
             }
         }
         self.order.clear();
-        for (c, w) in self.waiting.iter().enumerate() {
+        for (c, w) in self.pending.iter().enumerate() {
             let island = w.pair.points().first().map_or(0, |&k| self.islands.find(slot[k as usize]));
             self.order.push([island, c as u32]);
         }
@@ -120,12 +120,12 @@ impl Queue {
 impl Collisions {
     /// Exchanges the momentum of everything that waits; `v` are the velocities of all nodes.
     pub fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
-        let mut queue = std::mem::take(&mut self.queue);
-        queue.sort(self.account.nodes.len(), &self.account.slot);
-        let Queue { waiting, order, .. } = &mut queue;
+        let mut impacts = std::mem::take(&mut self.impacts);
+        impacts.sort(self.account.nodes.len(), &self.account.slot);
+        let ImpactIslands { pending, order, .. } = &mut impacts;
         for island in order.chunk_by(|a, b| a[0] == b[0]) {
             if let [[_, alone]] = island {
-                self.bounce(&mut waiting[*alone as usize], model, options, v);
+                self.bounce(&mut pending[*alone as usize], model, options, v);
             } else {
                 let together = Island {
                     of: island,
@@ -134,17 +134,17 @@ impl Collisions {
                     stick: model.contact.stick,
                     corrected: options.energy_correction,
                 };
-                self.account.sums.returned += together.bounce(waiting, v);
+                self.account.sums.returned += together.bounce(pending, v);
             }
             for &[_, c] in island {
-                self.account(&waiting[c as usize], model, options, newmark, v);
+                self.account(&pending[c as usize], model, options, newmark, v);
             }
         }
-        queue.clear();
-        self.queue = queue;
+        impacts.clear();
+        self.impacts = impacts;
     }
 
-    fn bounce(&mut self, w: &mut Waiting, model: &Model, options: &Options, v: &mut [Vec3]) {
+    fn bounce(&mut self, w: &mut PendingImpact, model: &Model, options: &Options, v: &mut [Vec3]) {
         let terms = Terms { stick: model.contact.stick, work: w.work, parting: 0.0 };
         let Some(impact) = response::bounce(&w.pair, terms, &self.inv_mass, v) else { return };
         w.normal = w.pair.normal.dot(&impact.normal);
@@ -157,7 +157,14 @@ impl Collisions {
     }
 
     /// Enters one contact in the books, with what follows from its impulse.
-    fn account(&mut self, w: &Waiting, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
+    fn account(
+        &mut self,
+        w: &PendingImpact,
+        model: &Model,
+        options: &Options,
+        newmark: &Newmark,
+        v: &mut [Vec3],
+    ) {
         if w.normal <= 0.0 {
             return;
         }
@@ -212,15 +219,15 @@ impl Island<'_> {
         self.of.iter().map(|i| i[1] as usize)
     }
 
-    fn push(&self, w: &Waiting, impulse: &Vec3, v: &mut [Vec3]) {
+    fn push(&self, w: &PendingImpact, impulse: &Vec3, v: &mut [Vec3]) {
         response::push(&w.pair, impulse, self.inv_mass, v);
     }
 
-    /// All three steps; returns the work given back.
-    fn bounce(&self, waiting: &mut [Waiting], v: &mut [Vec3]) -> f64 {
+    /// All phases; returns the work given back.
+    fn bounce(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
         let mut fastest: f64 = 0.0;
         for c in self.places() {
-            let w = &mut waiting[c];
+            let w = &mut pending[c];
             w.inv = response::inverse_mass(&w.pair, self.inv_mass);
             w.inv_n = response::along_normal(&w.pair, &w.inv).unwrap_or(0.0);
             w.approach = -w.opening(v);
@@ -231,29 +238,29 @@ impl Island<'_> {
         if !closing {
             return 0.0;
         }
-        self.stop(waiting, SETTLED * fastest, v);
-        let returned = self.part(waiting, v);
-        if self.places().any(|c| waiting[c].pair.mu > 0.0) {
-            self.rub(waiting, SETTLED * fastest, v);
+        self.compression(pending, SETTLED * fastest, v);
+        let returned = self.restitution(pending, v);
+        if self.places().any(|c| pending[c].pair.mu > 0.0) {
+            self.friction(pending, SETTLED * fastest, v);
             if self.stick == Stick::Elastic {
-                self.return_slip(waiting, v);
+                self.return_slip(pending, v);
             }
         }
         returned
     }
 
-    /// 1: nothing closes any more, and nothing that opens is held.
-    fn stop(&self, waiting: &mut [Waiting], settled: f64, v: &mut [Vec3]) {
+    /// 1, compression: nothing closes any more, and nothing that opens is held.
+    fn compression(&self, pending: &mut [PendingImpact], settled: f64, v: &mut [Vec3]) {
         for _ in 0..self.sweeps {
             let mut changed: f64 = 0.0;
             for c in self.places() {
-                let w = &mut waiting[c];
+                let w = &mut pending[c];
                 if w.inv_n == 0.0 {
                     continue;
                 }
-                let stop = f64::max(0.0, w.stop - w.opening(v) / w.inv_n);
-                let more = stop - w.stop;
-                w.stop = stop;
+                let compression = f64::max(0.0, w.compression - w.opening(v) / w.inv_n);
+                let more = compression - w.compression;
+                w.compression = compression;
                 self.push(w, &(more * w.pair.normal), v);
                 changed = changed.max(more.abs() * w.inv_n);
             }
@@ -263,22 +270,22 @@ impl Island<'_> {
         }
     }
 
-    /// 2: what was stopped parts again, with the energy that restitution leaves of what stopping took; returns the work
+    /// 2, restitution: what was stopped parts again, with the energy that is left of what compression took; returns the work
     /// given back.
-    fn part(&self, waiting: &mut [Waiting], v: &mut [Vec3]) -> f64 {
-        let share = |w: &Waiting| w.stop * if self.corrected { 1.0 } else { w.pair.e };
+    fn restitution(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
+        let share = |w: &PendingImpact| w.compression * if self.corrected { 1.0 } else { w.pair.e };
         // energy of s times the shares: ½ square s² + along s
         let (mut along, mut energy, mut work) = (0.0, 0.0, 0.0);
-        for w in self.places().map(|c| &waiting[c]).filter(|w| w.stop > 0.0) {
+        for w in self.places().map(|c| &pending[c]).filter(|w| w.compression > 0.0) {
             let opening = w.opening(v);
             along += share(w) * opening;
-            energy += w.pair.e * w.pair.e * 0.5 * w.stop * (w.approach - opening) + w.work;
+            energy += w.pair.e * w.pair.e * 0.5 * w.compression * (w.approach - opening) + w.work;
             work += w.work;
         }
-        for w in self.places().map(|c| &waiting[c]) {
+        for w in self.places().map(|c| &pending[c]) {
             self.push(w, &(share(w) * w.pair.normal), v);
         }
-        let square = self.places().map(|c| share(&waiting[c]) * waiting[c].opening(v)).sum::<f64>() - along;
+        let square = self.places().map(|c| share(&pending[c]) * pending[c].opening(v)).sum::<f64>() - along;
         let (mut s, mut returned) = (0.0, 0.0);
         if square > 0.0 {
             let left = along * along + 2.0 * square * energy;
@@ -289,31 +296,31 @@ impl Island<'_> {
             }
         }
         for c in self.places() {
-            let w = &mut waiting[c];
+            let w = &mut pending[c];
             let (once, all) = (share(w), s * share(w));
             self.push(w, &((all - once) * w.pair.normal), v);
-            w.normal = w.stop + all;
+            w.normal = w.compression + all;
         }
         for c in self.places() {
-            let w = &mut waiting[c];
+            let w = &mut pending[c];
             w.lost_normal = 0.5 * w.normal * (w.approach - w.opening(v));
         }
         returned
     }
 
-    /// 3: sliding is stopped, as far as the normal impulses allow: with elastic stick those that stop the approach.
-    fn rub(&self, waiting: &mut [Waiting], settled: f64, v: &mut [Vec3]) {
+    /// 3, friction: sliding is stopped, as far as the normal impulses allow: with elastic stick those of compression.
+    fn friction(&self, pending: &mut [PendingImpact], settled: f64, v: &mut [Vec3]) {
         for _ in 0..self.sweeps {
             let mut changed: f64 = 0.0;
             for c in self.places() {
-                let w = &mut waiting[c];
+                let w = &mut pending[c];
                 if w.pair.mu == 0.0 || w.normal <= 0.0 {
                     continue;
                 }
                 let n = w.pair.normal;
                 let u = w.pair.relative_velocity(v);
                 let stick = w.friction + response::stick(&w.inv, w.inv_n, &u, n.dot(&u), &Vec3::zeros(), &n);
-                let pressed = if self.stick == Stick::Elastic { w.stop } else { w.normal };
+                let pressed = if self.stick == Stick::Elastic { w.compression } else { w.normal };
                 let mut more = scale_to_cone(pressed, &stick, &n, w.pair.mu) * stick - w.friction;
                 // energy of a share θ of it: b θ + c θ²; restraints that couple the directions could make it a source
                 let (b, c) = (more.dot(&u), 0.5 * more.dot(&(w.inv * more)));
@@ -334,25 +341,25 @@ impl Island<'_> {
 }
 
 impl Island<'_> {
-    /// 4: slip comes back as the approach did, as far as friction has taken energy for it.
-    fn return_slip(&self, waiting: &mut [Waiting], v: &mut [Vec3]) {
-        let rubs = |w: &Waiting| w.friction != Vec3::zeros();
+    /// 4, return: slip comes back as the approach did, as far as friction has taken energy for it.
+    fn return_slip(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) {
+        let slides = |w: &PendingImpact| w.friction != Vec3::zeros();
         // energy of s times what would come back: along s + ½ square s²
         let (mut lost, mut along) = (0.0, 0.0);
         for c in self.places() {
-            let w = &mut waiting[c];
-            if rubs(w) {
+            let w = &mut pending[c];
+            if slides(w) {
                 // the whole in the cone of the whole
-                w.back = f64::min(w.pair.e, w.normal / w.stop - 1.0).max(0.0);
+                w.back = f64::min(w.pair.e, w.normal / w.compression - 1.0).max(0.0);
                 lost += w.lost_friction;
                 along += w.back * w.friction.dot(&w.pair.relative_velocity(v));
             }
         }
         let before: f64 = along;
-        for w in self.places().map(|c| &waiting[c]).filter(|w| rubs(w)) {
+        for w in self.places().map(|c| &pending[c]).filter(|w| slides(w)) {
             self.push(w, &(w.back * w.friction), v);
         }
-        let after: f64 = (self.places().map(|c| &waiting[c]).filter(|w| rubs(w)))
+        let after: f64 = (self.places().map(|c| &pending[c]).filter(|w| slides(w)))
             .map(|w| w.back * w.friction.dot(&w.pair.relative_velocity(v)))
             .sum();
         let square = after - before;
@@ -361,7 +368,7 @@ impl Island<'_> {
         if gain > lost {
             let root = (before * before + 2.0 * square * lost.max(0.0)).sqrt();
             s = if square > 0.0 { ((root - before) / square).clamp(0.0, 1.0) } else { 0.0 };
-            for w in self.places().map(|c| &waiting[c]).filter(|w| rubs(w)) {
+            for w in self.places().map(|c| &pending[c]).filter(|w| slides(w)) {
                 self.push(w, &((s - 1.0) * w.back * w.friction), v);
             }
         }
@@ -369,8 +376,8 @@ impl Island<'_> {
         let left = (lost - s * before - 0.5 * s * s * square).max(0.0);
         let mut all = Some(left);
         for c in self.places() {
-            let w = &mut waiting[c];
-            if rubs(w) {
+            let w = &mut pending[c];
+            if slides(w) {
                 w.back *= s;
                 w.friction *= 1.0 + w.back;
                 w.lost_friction = all.take().unwrap_or(0.0);
@@ -388,7 +395,7 @@ mod tests {
     const NODES: u32 = 9;
 
     struct Pile {
-        waiting: Vec<Waiting>,
+        pending: Vec<PendingImpact>,
         mass: Vec<f64>,
         inv_mass: Vec<Mat3>,
         v: Vec<Vec3>,
@@ -410,7 +417,7 @@ mod tests {
         }
         // supports stand still
         let v = (0..NODES as usize).map(|k| mass[k] * (inv_mass[k] * dice.point(1.0))).collect();
-        let mut waiting = Vec::new();
+        let mut pending = Vec::new();
         for c in 0..contacts {
             let node = |dice: &mut Dice| dice.between(0.0, f64::from(NODES)) as u32 % NODES;
             let (p, a) = (node(dice), node(dice));
@@ -428,20 +435,20 @@ mod tests {
                 _ => Pair::node_triangle(p, 0, [a, b, c3], [1.0 - s - t, s, t], n),
             };
             (pair.mu, pair.e) = (mu, 1.0);
-            waiting.push(Waiting::new(pair, 0.0, false));
+            pending.push(PendingImpact::new(pair, 0.0, false));
         }
         let stick = if dice.unit() < 0.5 { Stick::Elastic } else { Stick::Plastic };
-        Pile { waiting, mass, inv_mass, v, stick }
+        Pile { pending, mass, inv_mass, v, stick }
     }
 
     fn bounce(pile: &mut Pile, sweeps: u32, corrected: bool) -> f64 {
-        let of: Vec<[u32; 2]> = (0..pile.waiting.len() as u32).map(|c| [0, c]).collect();
+        let of: Vec<[u32; 2]> = (0..pile.pending.len() as u32).map(|c| [0, c]).collect();
         let island = Island { of: &of, inv_mass: &pile.inv_mass, sweeps, stick: pile.stick, corrected };
-        island.bounce(&mut pile.waiting, &mut pile.v)
+        island.bounce(&mut pile.pending, &mut pile.v)
     }
 
     fn worst_closing(pile: &Pile) -> f64 {
-        pile.waiting.iter().map(|w| -w.opening(&pile.v)).fold(0.0, f64::max)
+        pile.pending.iter().map(|w| -w.opening(&pile.v)).fold(0.0, f64::max)
     }
 
     /// Also after one sweep, when contacts are far from settled.
@@ -452,12 +459,12 @@ mod tests {
             let mut pile = pile(&mut dice, 2 + round % 9, 0.0, round % 2 == 1);
             let before = kinetic(&pile.mass, &pile.v);
             bounce(&mut pile, [1, 3, 200][round % 3], false);
-            let work: f64 = (pile.waiting.iter())
+            let work: f64 = (pile.pending.iter())
                 .map(|w| w.pair.outer.map_or(0.0, |o| w.normal * w.pair.normal.dot(&o.velocity)))
                 .sum();
             let change = kinetic(&pile.mass, &pile.v) - before;
             assert!((change - work).abs() <= 1e-12 * (before + work.abs()), "{change} {work}");
-            let lost: f64 = pile.waiting.iter().map(|w| w.lost_normal).sum();
+            let lost: f64 = pile.pending.iter().map(|w| w.lost_normal).sum();
             assert!(lost.abs() <= 1e-12 * (before + work.abs()), "{lost}");
         }
     }
@@ -467,10 +474,10 @@ mod tests {
         let mut dice = Dice(12);
         for round in 0..300 {
             let mut pile = pile(&mut dice, 2 + round % 6, 0.0, round % 2 == 1);
-            pile.waiting.iter_mut().for_each(|w| w.pair.e = 0.0);
+            pile.pending.iter_mut().for_each(|w| w.pair.e = 0.0);
             let fastest = worst_closing(&pile);
             bounce(&mut pile, 3000, false);
-            for w in pile.waiting.iter().filter(|w| w.inv_n > 0.0) {
+            for w in pile.pending.iter().filter(|w| w.inv_n > 0.0) {
                 let opening = w.opening(&pile.v);
                 assert!(opening >= -0.05 * fastest, "{opening} of {fastest}");
                 assert!(w.normal * w.inv_n <= 1e-3 * fastest || opening <= 0.05 * fastest);
@@ -486,8 +493,8 @@ mod tests {
             let mut all = [0.0, e, 1.0].map(|e| {
                 let mut same = Dice(1000 + round);
                 let mut pile = pile(&mut same, 6, 0.0, false);
-                pile.waiting.retain(|w| w.pair.outer.is_none());
-                pile.waiting.iter_mut().for_each(|w| w.pair.e = e);
+                pile.pending.retain(|w| w.pair.outer.is_none());
+                pile.pending.iter_mut().for_each(|w| w.pair.e = e);
                 let before = kinetic(&pile.mass, &pile.v);
                 bounce(&mut pile, 10, false);
                 before - kinetic(&pile.mass, &pile.v)
@@ -506,13 +513,13 @@ mod tests {
         let mut dice = Dice(14);
         for round in 0..1000 {
             let mut pile = pile(&mut dice, 3 + round % 7, 0.4, round % 2 == 1);
-            pile.waiting.retain(|w| w.pair.outer.is_none());
+            pile.pending.retain(|w| w.pair.outer.is_none());
             let before = kinetic(&pile.mass, &pile.v);
             bounce(&mut pile, 10, false);
-            let lost: f64 = pile.waiting.iter().map(|w| w.lost_friction).sum();
+            let lost: f64 = pile.pending.iter().map(|w| w.lost_friction).sum();
             let change = before - kinetic(&pile.mass, &pile.v);
             assert!((change - lost).abs() <= 1e-12 * before && lost >= -1e-14 * before, "{change} {lost}");
-            for w in &pile.waiting {
+            for w in &pile.pending {
                 let n = w.pair.normal;
                 let tangential = (w.friction - n.dot(&w.friction) * n).norm();
                 assert!(tangential <= 0.4 * (w.normal + n.dot(&w.friction)) + 1e-12);
@@ -527,7 +534,7 @@ mod tests {
         let momentum = |p: &Pile| p.mass.iter().zip(&p.v).map(|(m, v)| *m * v).sum::<Vec3>();
         for _ in 0..300 {
             let mut pile = pile(&mut dice, 8, 0.3, false);
-            pile.waiting.retain(|w| w.pair.outer.is_none());
+            pile.pending.retain(|w| w.pair.outer.is_none());
             let before = momentum(&pile);
             bounce(&mut pile, 10, false);
             assert!((momentum(&pile) - before).norm() < 1e-13);
@@ -540,7 +547,7 @@ mod tests {
         for round in 0..500 {
             let mut pile = pile(&mut dice, 1, if round % 2 == 0 { 0.0 } else { 0.4 }, false);
             let work = if round % 4 < 2 { 0.0 } else { dice.between(-0.1, 0.1) };
-            for w in &mut pile.waiting {
+            for w in &mut pile.pending {
                 (w.pair.e, w.work) = (dice.between(0.1, 1.0), work);
                 let mut v = pile.v.clone();
                 // an energy correction parts faster or slower than slip comes back

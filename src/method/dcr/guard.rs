@@ -2,19 +2,19 @@
 //!
 //! A guarded step starts free of overlaps. On the straight way to its end every node and face, and every two edges, that may
 //! meet are asked whether they do, by a test that never misses. What meets is answered like any other impact; each answer
-//! moves nodes, so the way is looked at again, and what slides along each other closely is given a little more room. Features that still meet after a few rounds are tied into *zones*: the
-//! nodes of a zone keep their places to each other and share their mean displacement, or that of whoever holds one of
-//! them. Zones only grow, and in a zone nothing moves against anything, so this ends.
+//! moves nodes, so the way is looked at again, and what slides along each other closely is given a little more room. Features that still meet after a few rounds are tied into *impact zones* (Provot 1997; Bridson, Fedkiw &
+//! Anderson 2002): the nodes of a zone keep their places to each other and share their mean displacement, or that of whoever holds
+//! one of them. Zones only grow, and in a zone nothing moves against anything, so this ends.
 //!
-//! Velocities stay those of the impacts. The work of what zones move is booked as correction.
+//! Velocities stay those of the impacts. The work of what impact zones move is booked as correction.
 
 use super::Options;
 use super::account::Node;
 use super::collisions::Collisions;
-use crate::contact::crossing::{Candidate, Meeting, Motion, candidates, in_order};
+use crate::contact::crossing::{Candidate, Meeting, StepPath, candidates, in_order};
 use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
-use crate::contact::rules::parts_bodies;
+use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
@@ -44,9 +44,9 @@ const START: u32 = 200;
 
 /// Nodes that move together in a step.
 #[derive(Clone, Debug, Default)]
-pub struct Zones {
+pub struct ImpactZones {
     together: Sets,
-    /// Nodes of all zones.
+    /// Nodes of all impact zones.
     members: Vec<u32>,
     meetings: Vec<Meeting>,
     /// Who is near whom on the way of this step.
@@ -64,7 +64,7 @@ struct Near {
     met: Option<f64>,
 }
 
-impl Zones {
+impl ImpactZones {
     fn open(&mut self, nodes: usize) {
         if self.together.len() != nodes {
             self.together.reset(nodes);
@@ -93,10 +93,10 @@ impl Collisions {
         v: &mut [Vec3],
         time: f64,
     ) -> Result<(), StepError> {
-        self.zones.open(self.world.x.len());
+        self.impact_zones.open(self.world.x.len());
         for round in 0..ROUNDS {
             self.find_meetings(options)?;
-            if self.zones.meetings.is_empty() {
+            if self.impact_zones.meetings.is_empty() {
                 return Ok(());
             }
             if round < IMPACTS {
@@ -113,7 +113,7 @@ impl Collisions {
                 self.move_together(model, options, newmark, v);
             }
         }
-        let bodies = self.zones.meetings[0].bodies(&self.world.scene);
+        let bodies = self.impact_zones.meetings[0].bodies(&self.world.scene);
         let [first, second] = bodies.map(|b| self.world.scene.bodies[b as usize].name.clone());
         Err(StepError::Unguarded { first, second, time })
     }
@@ -121,36 +121,39 @@ impl Collisions {
     /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
     /// again.
     fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
-        let Collisions { world, on_the_way, list, start, zones, account, .. } = self;
+        let Collisions { world, on_the_way, list, start, impact_zones, account, .. } = self;
         let (at, scene, now, nodes) = (world.places(), &world.scene, &world.x, &account.nodes);
         let reach = REACH * self.clearance;
-        let far = |n: &Node| (now[n.node as usize] - zones.gathered[n.node as usize]).norm() > 0.5 * reach;
-        if zones.gathered.is_empty() || nodes.iter().any(far) {
+        let far =
+            |n: &Node| (now[n.node as usize] - impact_zones.gathered[n.node as usize]).norm() > 0.5 * reach;
+        if impact_zones.gathered.is_empty() || nodes.iter().any(far) {
             let query = Query { reach, ..Query::all(reach) };
             on_the_way.gather(scene, Positions::swept(start, now), &query)?;
-            zones.near.clear();
-            zones.near.extend(candidates(on_the_way.candidates()).map(|of| Near { of, met: None }));
-            zones.gathered.clone_from(now);
-            zones.moved.clear();
-            zones.moved.resize(now.len(), true);
+            impact_zones.near.clear();
+            impact_zones.near.extend(candidates(on_the_way.candidates()).map(|of| Near { of, met: None }));
+            impact_zones.gathered.clone_from(now);
+            impact_zones.moved.clear();
+            impact_zones.moved.resize(now.len(), true);
         } else {
-            zones.moved.fill(false);
+            impact_zones.moved.fill(false);
             for k in nodes.iter().map(|n| n.node as usize) {
-                zones.moved[k] = now[k] != zones.asked[k];
+                impact_zones.moved[k] = now[k] != impact_zones.asked[k];
             }
         }
-        zones.asked.clone_from(now);
-        let motion = Motion { start, end: now };
-        let (moved, least) = (&zones.moved, SEPARATION * self.clearance);
-        zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE).for_each(|near| {
+        impact_zones.asked.clone_from(now);
+        let motion = StepPath { start, end: now };
+        let (moved, least) = (&impact_zones.moved, SEPARATION * self.clearance);
+        impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE).for_each(|near| {
             if near.of.nodes(scene).any(|k| moved[k as usize]) {
                 near.met = near.of.meets(scene, motion, least);
             }
         });
-        zones.meetings.clear();
-        zones.meetings.extend(zones.near.iter().filter_map(|n| Some(Meeting { of: n.of, time: n.met? })));
+        impact_zones.meetings.clear();
+        impact_zones
+            .meetings
+            .extend(impact_zones.near.iter().filter_map(|n| Some(Meeting { of: n.of, time: n.met? })));
         list.clear();
-        for meeting in &zones.meetings {
+        for meeting in &impact_zones.meetings {
             match meeting.of {
                 Candidate::NodeFace { node, face }
                     if scene.facets[face as usize].kind == FacetKind::Plane =>
@@ -166,44 +169,47 @@ impl Collisions {
     }
 
     fn tie_together(&mut self) {
-        let Collisions { world, zones, .. } = self;
+        let Collisions { world, impact_zones, .. } = self;
         let scene = &world.scene;
-        for i in 0..zones.meetings.len() {
-            match zones.meetings[i].of {
+        for i in 0..impact_zones.meetings.len() {
+            match impact_zones.meetings[i].of {
                 Candidate::NodeFace { node, face } => {
                     let facet = &scene.facets[face as usize];
                     // a plane has no corners, but a node that moves with it
                     let corners = facet.kind.corners().max(1);
                     let mut nodes = [node; 5];
                     nodes[1..=corners].copy_from_slice(&facet.nodes[..corners]);
-                    zones.tie(&nodes[..=corners]);
+                    impact_zones.tie(&nodes[..=corners]);
                 }
                 Candidate::Edges { first, second } => {
                     let [a, b] = scene.edges[first as usize].nodes;
                     let [c, d] = scene.edges[second as usize].nodes;
-                    zones.tie(&[a, b, c, d]);
+                    impact_zones.tie(&[a, b, c, d]);
                 }
             }
         }
-        let mut members = std::mem::take(&mut zones.members);
-        members.sort_unstable_by_key(|&k| (zones.together.lowest(k), k));
+        let mut members = std::mem::take(&mut impact_zones.members);
+        members.sort_unstable_by_key(|&k| (impact_zones.together.lowest(k), k));
         members.dedup();
-        zones.members = members;
+        impact_zones.members = members;
     }
 
-    /// Gives the nodes of each zone one displacement: that of the held among them, beside that their mean by mass.
+    /// Gives the nodes of each impact zone one displacement: that of the held among them, beside that their mean by mass.
     fn move_together(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let free = model.mass.len();
-        let zones = std::mem::take(&mut self.zones);
-        for zone in zones.members.chunk_by(|&a, &b| zones.together.lowest(a) == zones.together.lowest(b)) {
+        let impact_zones = std::mem::take(&mut self.impact_zones);
+        for zone in impact_zones
+            .members
+            .chunk_by(|&a, &b| impact_zones.together.lowest(a) == impact_zones.together.lowest(b))
+        {
             let (mut mass, mut mean) = (0.0, Vec3::zeros());
-            let (mut held, mut led) = (Mat3::zeros(), Vec3::zeros());
+            let (mut held, mut prescribed) = (Mat3::zeros(), Vec3::zeros());
             for &k in zone {
                 let k = k as usize;
                 let d = self.world.x[k] - self.start[k];
                 let fixed = Mat3::identity() - self.mobility(k, model);
                 held += fixed;
-                led += fixed * d;
+                prescribed += fixed * d;
                 if k < free {
                     mass += model.mass[k];
                     mean += model.mass[k] * d;
@@ -213,7 +219,7 @@ impl Collisions {
                 continue;
             }
             let range = response::pseudo_inverse(&held);
-            let together = range * led + (Mat3::identity() - range * held) * (mean / mass);
+            let together = range * prescribed + (Mat3::identity() - range * held) * (mean / mass);
             let mut gained = Vec3::zeros();
             for &k in zone.iter().filter(|&&k| (k as usize) < free) {
                 let k = k as usize;
@@ -226,7 +232,7 @@ impl Collisions {
                 self.restore_spin(zone, gained, model, newmark, v);
             }
         }
-        self.zones = zones;
+        self.impact_zones = impact_zones;
     }
 
     /// Projector on the directions a node can move in; nothing for nodes of obstacles.
@@ -258,7 +264,7 @@ impl Collisions {
                 list.push(pair);
             }
             for r in search.edge_edge().iter().filter(|r| r.gap < 0.5 * self.clearance) {
-                if parts_bodies(at.scene, at.x, r.first, r.second, &r.normal) {
+                if in_normal_cones(at.scene, at.x, r.first, r.second, &r.normal) {
                     list.push(at.of_edges(r));
                 }
             }

@@ -17,7 +17,7 @@ impl Collisions {
         for (t, &thickness) in thin {
             let fast = |b: usize| {
                 let (p, q) = (&ways[t], &ways[b]);
-                (p.shift - q.shift).norm() + p.strain + q.strain > HALF * thickness
+                (p.displacement - q.displacement).norm() + p.deviation + q.deviation > HALF * thickness
             };
             let mut others = bodies()
                 .filter(|b| b.0 != t && self.world.scene.may_meet(t as u32, b.0 as u32) && fast(b.0))

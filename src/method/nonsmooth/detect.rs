@@ -15,10 +15,10 @@
 //! Inside, nearest facet and the normal cones of edges are those of `contact`; nothing here depends on the order in which
 //! bodies were named but ties.
 
-use super::simplex::{Foot, Simplex, Touch};
-use crate::contact::crossing::{Motion, node_meets};
+use super::simplex::{ContactKind, Foot, Simplex};
+use crate::contact::crossing::{StepPath, node_meets};
 use crate::contact::obstacle::Pose;
-use crate::contact::rules::{depth_of_edges, parts_bodies};
+use crate::contact::rules::{depth_of_edges, in_normal_cones};
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace};
 use crate::contact::three_stage::ThreeStage;
@@ -44,7 +44,7 @@ const TIE: f64 = 1e-9;
 const THROUGH: f64 = 0.25;
 
 /// Identity of a constraint: what touches, and the numbers of the two features.
-pub type Key = (Touch, u32, u32);
+pub type Key = (ContactKind, u32, u32);
 
 /// One constraint of the working set.
 #[derive(Clone, Copy, Debug)]
@@ -242,17 +242,18 @@ impl Admissible {
         let facet = &self.scene.facets[face as usize];
         let [a, b, c, _] = facet.nodes;
         let (touch, nodes, sign) = match facet.kind {
-            FacetKind::Plane => (Touch::NodePlane, [node, a, b, b], 1.0),
+            FacetKind::Plane => (ContactKind::NodePlane, [node, a, b, b], 1.0),
             FacetKind::Point => {
                 let out = self.start[a as usize].x - self.start[b as usize].x;
-                (Touch::NodePoint, [node, a, a, a], if out < 0.0 { -1.0 } else { 1.0 })
+                (ContactKind::NodePoint, [node, a, a, a], if out < 0.0 { -1.0 } else { 1.0 })
             }
-            FacetKind::Segment => (Touch::NodeSegment, [node, a, b, b], 1.0),
-            FacetKind::Triangle | FacetKind::Quad => (Touch::NodeTriangle, [node, a, b, c], 1.0),
+            FacetKind::Segment => (ContactKind::NodeSegment, [node, a, b, b], 1.0),
+            FacetKind::Triangle | FacetKind::Quad => (ContactKind::NodeTriangle, [node, a, b, c], 1.0),
         };
         let bodies = [self.scene.node_body[node as usize], facet.body];
         let mu = model.contact.law(bodies[0], bodies[1]).friction;
-        let carried = if touch == Touch::NodePlane { self.carried(node, facet.body) } else { Vec3::zeros() };
+        let carried =
+            if touch == ContactKind::NodePlane { self.carried(node, facet.body) } else { Vec3::zeros() };
         Constraint {
             key: (touch, node, face),
             simplex: Simplex { touch, nodes, sign },
@@ -268,7 +269,7 @@ impl Admissible {
         let at = body as usize - (self.scene.bodies.len() - self.poses[0].len());
         let (p0, p1) = (&self.poses[0][at], &self.poses[1][at]);
         let x = self.now[node as usize];
-        let drawn = p1.centre + p1.turn.transpose() * (x - p1.centre - p1.shift);
+        let drawn = p1.centre + p1.turn.transpose() * (x - p1.centre - p1.displacement);
         x - p0.place(&drawn)
     }
 
@@ -374,12 +375,12 @@ impl Admissible {
             if r.gap >= -TOUCH * size {
                 continue;
             }
-            let key = (Touch::EdgeEdge, r.first, r.second);
+            let key = (ContactKind::EdgeEdge, r.first, r.second);
             let inside = |k: &u32, body: u32| self.inside.binary_search(&(*k, body)).is_ok();
             if e.nodes.iter().any(|k| inside(k, f.body)) || f.nodes.iter().any(|k| inside(k, e.body)) {
                 continue;
             }
-            if !parts_bodies(scene, &self.now, r.first, r.second, &r.normal) {
+            if !in_normal_cones(scene, &self.now, r.first, r.second, &r.normal) {
                 continue;
             }
             let nodes = [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]];
@@ -387,7 +388,7 @@ impl Admissible {
             let sign = if (x(1) - x(0)).cross(&(x(3) - x(2))).dot(&r.normal) < 0.0 { -1.0 } else { 1.0 };
             let c = Constraint {
                 key,
-                simplex: Simplex { touch: Touch::EdgeEdge, nodes, sign },
+                simplex: Simplex { touch: ContactKind::EdgeEdge, nodes, sign },
                 bodies: [e.body, f.body],
                 size,
                 mu: model.contact.law(e.body, f.body).friction,
@@ -415,7 +416,7 @@ impl Admissible {
     ) -> Result<(), SearchError> {
         let query = Query { reach: 0.0, edge_edge: false, ..*query };
         self.on_the_way.gather(&self.scene, Positions::swept(&self.start, &self.now), &query)?;
-        let motion = Motion { start: &self.start, end: &self.now };
+        let motion = StepPath { start: &self.start, end: &self.now };
         let mut met: Vec<(u32, u32, f64, u32)> = Vec::new();
         for &[node, face] in &self.on_the_way.candidates().vertex_face {
             let facet = &self.scene.facets[face as usize];

@@ -17,7 +17,7 @@
 //! sweeps over multipliers and friction, then the multipliers exactly (`solve::complementarity`), in turns until neither changes.
 
 use super::detect::{Admissible, Constraint, Key};
-use super::simplex::{Foot, Touch};
+use super::simplex::{ContactKind, Foot};
 use crate::math::{Mat3, Vec3};
 use crate::solve::complementarity::{Complementarity, Matrix};
 use carom_declare::words;
@@ -202,7 +202,7 @@ impl Program {
                 self.right_hand_side(at, soft);
                 let report = self.solver.solve(&self.matrix, &self.b, &mut self.lambda);
                 self.pivots += report.pivots as u64;
-                if !rough || self.rub(at, soft, friction) && turn > 0 {
+                if !rough || self.friction(at, soft, friction) && turn > 0 {
                     break;
                 }
             }
@@ -350,7 +350,7 @@ impl Program {
         match friction {
             Friction::Slip => {
                 let n = row.foot.normal;
-                let s: Vec3 = if c.key.0 == Touch::NodePlane {
+                let s: Vec3 = if c.key.0 == ContactKind::NodePlane {
                     way(c.simplex.nodes[0]) - c.carried
                 } else {
                     c.simplex.ids().iter().zip(row.foot.weights).map(|(&k, w)| w * way(k)).sum()
@@ -362,7 +362,7 @@ impl Program {
                 for (a, &k) in c.simplex.ids().iter().enumerate() {
                     d[a] = way(k);
                 }
-                if c.key.0 == Touch::NodePlane {
+                if c.key.0 == ContactKind::NodePlane {
                     d[1] = c.carried;
                     d[2] = c.carried;
                 }
@@ -372,7 +372,7 @@ impl Program {
     }
 
     /// Multipliers and friction by projected Gauss–Seidel; `true` if hardly anything changed.
-    fn rub(&mut self, at: &mut Admissible, soft: f64, friction: Friction) -> bool {
+    fn friction(&mut self, at: &mut Admissible, soft: f64, friction: Friction) -> bool {
         for &k in &self.nodes {
             at.trial[k as usize] = self.moved(at, k, soft);
         }

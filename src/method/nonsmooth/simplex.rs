@@ -21,7 +21,7 @@ use crate::math::Vec3;
 
 /// What touches what; the order in which constraints of different kinds stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Touch {
+pub enum ContactKind {
     NodePoint,
     NodePlane,
     NodeSegment,
@@ -32,7 +32,7 @@ pub enum Touch {
 /// One constraint function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Simplex {
-    pub touch: Touch,
+    pub touch: ContactKind,
     /// In the order of the table; unused places repeat the last.
     pub nodes: [u32; 4],
     /// σ of points and edges, else 1.
@@ -44,9 +44,9 @@ impl Simplex {
     #[inline]
     pub fn count(&self) -> usize {
         match self.touch {
-            Touch::NodePoint => 2,
-            Touch::NodePlane | Touch::NodeSegment => 3,
-            Touch::NodeTriangle | Touch::EdgeEdge => 4,
+            ContactKind::NodePoint => 2,
+            ContactKind::NodePlane | ContactKind::NodeSegment => 3,
+            ContactKind::NodeTriangle | ContactKind::EdgeEdge => 4,
         }
     }
 
@@ -69,12 +69,12 @@ impl Simplex {
 
     fn value_at(&self, [p, a, b, c]: &[Vec3; 4]) -> f64 {
         match self.touch {
-            Touch::NodePoint => self.sign * (p.x - a.x),
-            Touch::NodePlane => (b - a).dot(&(p - a)),
-            Touch::NodeSegment => -0.5 * flat(&(b - a), &(p - a)),
-            Touch::NodeTriangle => (b - a).cross(&(c - a)).dot(&(p - a)) / 6.0,
+            ContactKind::NodePoint => self.sign * (p.x - a.x),
+            ContactKind::NodePlane => (b - a).dot(&(p - a)),
+            ContactKind::NodeSegment => -0.5 * flat(&(b - a), &(p - a)),
+            ContactKind::NodeTriangle => (b - a).cross(&(c - a)).dot(&(p - a)) / 6.0,
             // here p, a are the ends of the first edge and b, c those of the second
-            Touch::EdgeEdge => self.sign * (p - b).dot(&(a - p).cross(&(c - b))) / 6.0,
+            ContactKind::EdgeEdge => self.sign * (p - b).dot(&(a - p).cross(&(c - b))) / 6.0,
         }
     }
 
@@ -88,22 +88,22 @@ impl Simplex {
     pub fn gradient_at(&self, [p, a, b, c]: &[Vec3; 4]) -> [Vec3; 4] {
         let zero = Vec3::zeros();
         match self.touch {
-            Touch::NodePoint => [self.sign * Vec3::x(), -self.sign * Vec3::x(), zero, zero],
-            Touch::NodePlane => {
+            ContactKind::NodePoint => [self.sign * Vec3::x(), -self.sign * Vec3::x(), zero, zero],
+            ContactKind::NodePlane => {
                 let (n, h) = (b - a, p - a);
                 [n, -n - h, h, zero]
             }
-            Touch::NodeSegment => {
+            ContactKind::NodeSegment => {
                 let half = |d: Vec3| 0.5 * Vec3::new(d.y, -d.x, 0.0);
                 [half(b - a), half(p - b), half(a - p), zero]
             }
-            Touch::NodeTriangle => {
+            ContactKind::NodeTriangle => {
                 let of_p = (b - a).cross(&(c - a)) / 6.0;
                 let of_b = (c - a).cross(&(p - a)) / 6.0;
                 let of_c = (a - b).cross(&(p - b)) / 6.0;
                 [of_p, -(of_p + of_b + of_c), of_b, of_c]
             }
-            Touch::EdgeEdge => {
+            ContactKind::EdgeEdge => {
                 let (u, w, r) = (a - p, c - b, p - b);
                 let sixth = self.sign / 6.0;
                 let (of_u, of_w, of_r) = (sixth * w.cross(&r), sixth * r.cross(&u), sixth * u.cross(&w));
@@ -120,16 +120,16 @@ impl Simplex {
         // (A×B)' = A'×B + A×B'
         let turn = |(a, da): (Vec3, Vec3), (b, db): (Vec3, Vec3)| da.cross(&b) + a.cross(&db);
         match self.touch {
-            Touch::NodePoint => [zero; 4],
+            ContactKind::NodePoint => [zero; 4],
             // quadratic: the gradient is linear in the nodes and vanishes where they coincide
-            Touch::NodePlane | Touch::NodeSegment => self.gradient_at(d),
-            Touch::NodeTriangle => {
+            ContactKind::NodePlane | ContactKind::NodeSegment => self.gradient_at(d),
+            ContactKind::NodeTriangle => {
                 let of_p = turn(between(1, 2), between(1, 3)) / 6.0;
                 let of_b = turn(between(1, 3), between(1, 0)) / 6.0;
                 let of_c = turn(between(2, 1), between(2, 0)) / 6.0;
                 [of_p, -(of_p + of_b + of_c), of_b, of_c]
             }
-            Touch::EdgeEdge => {
+            ContactKind::EdgeEdge => {
                 let (u, w, r) = (between(0, 1), between(2, 3), between(2, 0));
                 let sixth = self.sign / 6.0;
                 let (of_u, of_w, of_r) = (sixth * turn(w, r), sixth * turn(r, u), sixth * turn(u, w));
@@ -142,22 +142,22 @@ impl Simplex {
     pub fn foot(&self, x: &[Vec3]) -> Foot {
         let [p, a, b, c] = self.at(x);
         let (weights, normal, lever) = match self.touch {
-            Touch::NodePoint => ([1.0, -1.0, 0.0, 0.0], self.sign * Vec3::x(), 1.0),
-            Touch::NodePlane => ([1.0, -1.0, 0.0, 0.0], b - a, 1.0),
-            Touch::NodeSegment => {
+            ContactKind::NodePoint => ([1.0, -1.0, 0.0, 0.0], self.sign * Vec3::x(), 1.0),
+            ContactKind::NodePlane => ([1.0, -1.0, 0.0, 0.0], b - a, 1.0),
+            ContactKind::NodeSegment => {
                 let e = b - a;
                 let t = (p - a).dot(&e) / e.norm_squared();
                 let n = Vec3::new(e.y, -e.x, 0.0);
                 ([1.0, t - 1.0, -t, 0.0], n.normalize(), 0.5 * n.norm())
             }
-            Touch::NodeTriangle => {
+            ContactKind::NodeTriangle => {
                 let n = (b - a).cross(&(c - a));
                 let nn = n.norm_squared();
                 let of_b = n.dot(&(p - a).cross(&(c - a))) / nn;
                 let of_c = n.dot(&(b - a).cross(&(p - a))) / nn;
                 ([1.0, of_b + of_c - 1.0, -of_b, -of_c], n.normalize(), n.norm() / 6.0)
             }
-            Touch::EdgeEdge => {
+            ContactKind::EdgeEdge => {
                 let (u, w, r) = (a - p, c - b, p - b);
                 let n = u.cross(&w);
                 let nn = n.norm_squared();
@@ -189,14 +189,14 @@ pub struct Foot {
 
 impl Foot {
     /// By how much it lies beyond the ends of the features; zero inside. A plane has no ends.
-    pub fn outside(&self, touch: Touch) -> f64 {
+    pub fn outside(&self, touch: ContactKind) -> f64 {
         let beyond = |w: f64| (-w).max(w - 1.0).max(0.0);
         let [_, a, b, c] = self.weights;
         match touch {
-            Touch::NodePoint | Touch::NodePlane => 0.0,
-            Touch::NodeSegment => beyond(-b),
-            Touch::NodeTriangle => beyond(-a).max(beyond(-b)).max(beyond(-c)),
-            Touch::EdgeEdge => beyond(a).max(beyond(-c)),
+            ContactKind::NodePoint | ContactKind::NodePlane => 0.0,
+            ContactKind::NodeSegment => beyond(-b),
+            ContactKind::NodeTriangle => beyond(-a).max(beyond(-b)).max(beyond(-c)),
+            ContactKind::EdgeEdge => beyond(a).max(beyond(-c)),
         }
     }
 }
@@ -206,14 +206,19 @@ mod tests {
     use super::*;
     use crate::contact::dice::Dice;
 
-    const TOUCHES: [Touch; 5] =
-        [Touch::NodePoint, Touch::NodePlane, Touch::NodeSegment, Touch::NodeTriangle, Touch::EdgeEdge];
+    const TOUCHES: [ContactKind; 5] = [
+        ContactKind::NodePoint,
+        ContactKind::NodePlane,
+        ContactKind::NodeSegment,
+        ContactKind::NodeTriangle,
+        ContactKind::EdgeEdge,
+    ];
 
-    fn any(touch: Touch, dice: &mut Dice) -> (Simplex, [Vec3; 4]) {
+    fn any(touch: ContactKind, dice: &mut Dice) -> (Simplex, [Vec3; 4]) {
         let sign = if dice.below(2) == 0 { -1.0 } else { 1.0 };
-        let sign = if matches!(touch, Touch::NodePoint | Touch::EdgeEdge) { sign } else { 1.0 };
+        let sign = if matches!(touch, ContactKind::NodePoint | ContactKind::EdgeEdge) { sign } else { 1.0 };
         let mut x = [(); 4].map(|()| dice.point(1.0));
-        if touch == Touch::NodeSegment {
+        if touch == ContactKind::NodeSegment {
             x.iter_mut().for_each(|x| x.z = 0.0);
         }
         (Simplex { touch, nodes: [0, 1, 2, 3], sign }, x)
@@ -228,7 +233,8 @@ mod tests {
             for _ in 0..200 {
                 let (simplex, x) = any(touch, &mut dice);
                 let d = [(); 4].map(|()| dice.point(1.0));
-                let d = if touch == Touch::NodeSegment { d.map(|d| Vec3::new(d.x, d.y, 0.0)) } else { d };
+                let d =
+                    if touch == ContactKind::NodeSegment { d.map(|d| Vec3::new(d.x, d.y, 0.0)) } else { d };
                 let at = |h: f64| [0, 1, 2, 3].map(|k| x[k] + h * d[k]);
                 let slope = (simplex.value_at(&at(eps)) - simplex.value_at(&at(-eps))) / (2.0 * eps);
                 let g = simplex.gradient(&x);
@@ -254,7 +260,7 @@ mod tests {
                 let g = simplex.gradient(&x);
                 assert!(g.iter().sum::<Vec3>().norm() < 2e-15);
                 let moment: Vec3 = x.iter().zip(&g).map(|(x, g)| x.cross(g)).sum();
-                assert!(touch == Touch::NodePoint || moment.norm() < 4e-15, "{touch:?}: {moment}");
+                assert!(touch == ContactKind::NodePoint || moment.norm() < 4e-15, "{touch:?}: {moment}");
             }
         }
     }
@@ -264,7 +270,7 @@ mod tests {
     #[test]
     fn the_foot_joins_two_points_along_the_normal_and_its_lever_is_the_force_of_a_unit_multiplier() {
         let mut dice = Dice(3);
-        for touch in [Touch::NodeSegment, Touch::NodeTriangle, Touch::EdgeEdge] {
+        for touch in [ContactKind::NodeSegment, ContactKind::NodeTriangle, ContactKind::EdgeEdge] {
             for _ in 0..200 {
                 let (simplex, x) = any(touch, &mut dice);
                 let foot = simplex.foot(&x);
@@ -276,7 +282,7 @@ mod tests {
                 assert!((between - distance * foot.normal).norm() < 1e-11, "{touch:?}");
                 assert!(foot.weights.iter().sum::<f64>().abs() < 1e-12);
                 let g = simplex.gradient(&x);
-                let first = if touch == Touch::EdgeEdge { g[0] + g[1] } else { g[0] };
+                let first = if touch == ContactKind::EdgeEdge { g[0] + g[1] } else { g[0] };
                 assert!((first - foot.lever * foot.normal).norm() < 1e-12);
             }
         }
@@ -287,14 +293,14 @@ mod tests {
     #[test]
     fn what_is_outside_counts_as_positive() {
         let e = Vec3::new;
-        let segment = Simplex { touch: Touch::NodeSegment, nodes: [0, 1, 2, 2], sign: 1.0 };
+        let segment = Simplex { touch: ContactKind::NodeSegment, nodes: [0, 1, 2, 2], sign: 1.0 };
         let x = [e(0.3, 1.25, 0.0), e(1.0, 1.0, 0.0), e(0.0, 1.0, 0.0)];
         assert!((segment.value(&x) - 0.125).abs() < 1e-15);
-        let triangle = Simplex { touch: Touch::NodeTriangle, nodes: [0, 1, 2, 3], sign: 1.0 };
+        let triangle = Simplex { touch: ContactKind::NodeTriangle, nodes: [0, 1, 2, 3], sign: 1.0 };
         let x = [e(0.25, 0.3, 0.02), e(0.0, 0.0, 0.0), e(1.0, 0.0, 0.0), e(0.0, 1.0, 0.0)];
         assert!((triangle.value(&x) - 0.02 / 6.0).abs() < 1e-17);
         let foot = triangle.foot(&x);
         assert!((foot.weights[2] + 0.25).abs() < 1e-15 && (foot.weights[3] + 0.3).abs() < 1e-15);
-        assert_eq!(foot.outside(Touch::NodeTriangle), 0.0);
+        assert_eq!(foot.outside(ContactKind::NodeTriangle), 0.0);
     }
 }

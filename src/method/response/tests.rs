@@ -1,150 +1,10 @@
 use super::*;
-use crate::contact::closest_point::quad4_weights;
 use crate::math::{Mat3, Vec3};
+use case::{ContactCase, Dice, KINDS};
 use nalgebra::{DMatrix, DVector};
 
-struct Dice(u64);
-
-impl Dice {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 * (0.5 * f64::EPSILON)
-    }
-
-    fn between(&mut self, lo: f64, hi: f64) -> f64 {
-        lo + (hi - lo) * self.unit()
-    }
-
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0), self.between(-1.0, 1.0))
-    }
-
-    fn direction(&mut self) -> Vec3 {
-        loop {
-            let p = self.point();
-            if p.norm() > 0.1 {
-                return p.normalize();
-            }
-        }
-    }
-}
-
-/// Nodes that touch: `h = 0` to round-off.
-struct Touching {
-    pair: Pair,
-    x: Vec<Vec3>,
-    v: Vec<Vec3>,
-    mass: Vec<f64>,
-    inv_mass: Vec<Mat3>,
-}
-
-const KINDS: usize = 5;
-
-impl Touching {
-    fn new(dice: &mut Dice, kind: usize) -> Touching {
-        let sign = if dice.unit() < 0.5 { -1.0 } else { 1.0 };
-        let (mut x, pair) = loop {
-            let mut x: Vec<Vec3> = (0..5).map(|_| dice.point()).collect();
-            let (s, t) = (dice.between(0.05, 0.95), dice.between(0.1, 0.9));
-            let pair = match kind {
-                0 => {
-                    x[0] = x[1];
-                    Pair::node_node(0, 1, dice.direction())
-                }
-                1 => {
-                    x[0] = (1.0 - s) * x[1] + s * x[2];
-                    let n = (x[2] - x[1]).cross(&dice.direction());
-                    if n.norm() < 0.1 {
-                        continue;
-                    }
-                    Pair::node_segment(0, 0, [1, 2], [1.0 - s, s], n.normalize())
-                }
-                2 => {
-                    let (b, c) = if s + t < 1.0 { (s, t) } else { (1.0 - s, 1.0 - t) };
-                    let weights = [1.0 - b - c, b, c];
-                    x[0] = weights[0] * x[1] + b * x[2] + c * x[3];
-                    let n = (x[2] - x[1]).cross(&(x[3] - x[1]));
-                    if n.norm() < 0.1 {
-                        continue;
-                    }
-                    Pair::node_triangle(0, 0, [1, 2, 3], weights, sign * n.normalize())
-                }
-                3 => {
-                    let p = (1.0 - s) * x[0] + s * x[1];
-                    x[3] = (p - (1.0 - t) * x[2]) / t;
-                    let n = (x[1] - x[0]).cross(&(x[3] - x[2]));
-                    if n.norm() < 0.1 {
-                        continue;
-                    }
-                    Pair::edge_edge(0, 1, [0, 1, 2, 3], s, t, sign * n.normalize())
-                }
-                _ => {
-                    let weights = quad4_weights(2.0 * s - 1.0, 2.0 * t - 1.0);
-                    x[0] = (0..4).map(|k| weights[k] * x[k + 1]).sum();
-                    Pair::node_quad(0, 0, [1, 2, 3, 4], weights, dice.direction())
-                }
-            };
-            break (x, pair);
-        };
-        x.truncate(pair.points().len());
-        let n = x.len();
-        let mass: Vec<f64> = (0..n).map(|_| 10f64.powf(dice.between(-2.0, 2.0))).collect();
-        Touching {
-            pair,
-            v: (0..n).map(|_| dice.point()).collect(),
-            inv_mass: mass.iter().map(|m| Mat3::identity() / *m).collect(),
-            mass,
-            x,
-        }
-    }
-
-    /// Each node is held in none, one, two or three random directions; held velocities vanish.
-    fn restrain(&mut self, dice: &mut Dice) {
-        for k in 0..self.x.len() {
-            let mut free = Mat3::identity();
-            for _ in 0..(4.0 * dice.unit()) as usize {
-                let d = free * dice.direction();
-                if d.norm() > 0.1 {
-                    let d = d.normalize();
-                    free -= d * d.transpose();
-                }
-            }
-            if free.trace() < 0.5 {
-                free = Mat3::zeros(); // as the model has it
-            }
-            self.inv_mass[k] = free / self.mass[k];
-            self.v[k] = free * self.v[k];
-        }
-    }
-
-    fn kinetic(&self) -> f64 {
-        self.v.iter().zip(&self.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum()
-    }
-
-    fn momentum(&self) -> Vec3 {
-        self.v.iter().zip(&self.mass).map(|(v, m)| *m * v).sum()
-    }
-
-    fn spin(&self) -> Vec3 {
-        (0..self.x.len()).map(|k| self.x[k].cross(&(self.mass[k] * self.v[k]))).sum()
-    }
-
-    /// Sums of the sizes that momentum and angular momentum cancel from.
-    fn scale(&self) -> f64 {
-        self.v.iter().zip(&self.mass).map(|(v, m)| m * v.norm()).sum()
-    }
-
-    fn bounce(&mut self, work: f64) -> Option<Impact> {
-        self.bounce_with(Stick::Elastic, work)
-    }
-
-    fn bounce_with(&mut self, stick: Stick, work: f64) -> Option<Impact> {
-        bounce(&self.pair, Terms { stick, work, parting: 0.0 }, &self.inv_mass, &mut self.v)
-    }
-}
+mod case;
+mod corrections;
 
 const PLAIN: Terms = Terms { stick: Stick::Plastic, work: 0.0, parting: 0.0 };
 const STICK: [Stick; 2] = [Stick::Elastic, Stick::Plastic];
@@ -158,7 +18,7 @@ fn impacts_of_all_kinds_keep_momenta_and_obey_restitution_and_friction() {
     let mut dice = Dice(1);
     let (mut stuck, mut slid) = (0, 0);
     for i in 0..120_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         t.pair.e = if i % 3 == 0 { 1.0 } else { dice.unit() };
         t.pair.mu = if i % 2 == 0 { 0.0 } else { dice.between(0.0, 1.0) };
         let n = t.pair.normal;
@@ -215,7 +75,7 @@ fn supports_take_momentum_but_neither_energy_nor_the_law_of_impact() {
     let mut dice = Dice(2);
     let (mut impacts, mut held) = (0, 0);
     for i in 0..100_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         t.restrain(&mut dice);
         t.pair.e = dice.unit();
         t.pair.mu = if i % 4 == 0 { 0.0 } else { dice.between(0.0, 1.0) };
@@ -258,7 +118,7 @@ fn supports_take_momentum_but_neither_energy_nor_the_law_of_impact() {
 fn the_projected_mass_says_what_multipliers_for_all_supports_say() {
     let mut dice = Dice(3);
     for i in 0..500 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         let count = t.x.len();
         let d: Vec<Vec3> = (0..count).map(|_| dice.direction()).collect();
         for k in 0..count {
@@ -320,7 +180,7 @@ fn the_gradient_of_the_volume_between_features_is_a_multiple_of_weight_times_nor
     let mut dice = Dice(4);
     for i in 0..4000 {
         let edges = i % 2 == 1;
-        let t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        let t = ContactCase::new(&mut dice, if edges { 3 } else { 2 });
         // away from touch: finite differences, balance, Euler's theorem
         let x: Vec<Vec3> = t.x.iter().map(|x| x + 0.1 * dice.point()).collect();
         let grad = volume_gradient(edges, &x);
@@ -351,7 +211,7 @@ fn the_gradient_of_the_volume_between_features_is_a_multiple_of_weight_times_nor
 
 /// (18), (31), (33), (34), (45) with any mass matrix, momenta and gradients stacked:
 /// p⁺ = p − (1+e) p_norm − min(1 + e_t, (1+e) μ ‖p_norm‖/‖p_slide‖) p_slide.
-fn momentum_form(t: &Touching, stick: Stick, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
+fn momentum_form(t: &ContactCase, stick: Stick, inv_m: &DMatrix<f64>, grad: &[Vec3]) -> DVector<f64> {
     let n = t.x.len();
     let inv = inv_m.kronecker(&DMatrix::identity(3, 3));
     let stack = |x: &[Vec3]| DVector::from_fn(3 * n, |i, _| x[i / 3][i % 3]);
@@ -378,7 +238,7 @@ fn the_reduced_form_equals_the_momentum_form_and_lumping_is_a_diagonal_mass() {
     let mut compared = 0;
     for i in 0..4000 {
         let edges = i % 2 == 1;
-        let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        let mut t = ContactCase::new(&mut dice, if edges { 3 } else { 2 });
         (t.pair.e, t.pair.mu) = (dice.unit(), if i % 4 < 2 { 0.0 } else { dice.unit() });
         let inv = DMatrix::from_diagonal(&DVector::from_fn(4, |k, _| 1.0 / t.mass[k]));
         let stick = STICK[i / 4 % 2];
@@ -403,7 +263,7 @@ fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
     let mut dice = Dice(6);
     for i in 0..500 {
         let edges = i % 2 == 1;
-        let mut t = Touching::new(&mut dice, if edges { 3 } else { 2 });
+        let mut t = ContactCase::new(&mut dice, if edges { 3 } else { 2 });
         (t.pair.e, t.pair.mu) = (1.0, 0.0);
         // masses of two linear elements that share nothing: positive definite and full
         let a = DMatrix::from_fn(4, 4, |_, _| dice.unit());
@@ -442,7 +302,7 @@ fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
 fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
     let mut dice = Dice(7);
     for i in 0..4000 {
-        let t = Touching::new(&mut dice, 2 + i % 3);
+        let t = ContactCase::new(&mut dice, 2 + i % 3);
         let parts = split(&t.pair, &t.mass, &t.x, &t.v);
         let all = [parts.normal, parts.slide, parts.rigid, parts.shape];
         let dot = |a: &[Vec3; MAX_POINTS], b: &[Vec3; MAX_POINTS]| -> f64 {
@@ -492,123 +352,11 @@ fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
     }
 }
 
-fn moved(t: &Touching, moves: &[Vec3; MAX_POINTS]) -> Vec<Vec3> {
-    let mut x = t.x.clone();
-    for ((k, _), d) in t.pair.stencil().zip(moves) {
-        x[k] += d;
-    }
-    x
-}
-
-#[test]
-fn projection_closes_the_gap_at_once_and_leaves_the_centre_of_mass() {
-    let mut dice = Dice(8);
-    for i in 0..20_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
-        let depth = dice.between(0.0, 0.1);
-        t.x[0] -= depth / t.pair.weights()[0] * t.pair.normal;
-        t.pair = t.pair.measured(&t.x);
-        assert!((t.pair.gap + depth).abs() <= 1e-14);
-        let clearance = if i % 2 == 0 { 0.0 } else { 1e-3 };
-        let moves = displacements(&t.pair, clearance, Projection::Mass, &t.inv_mass).expect("free");
-        let x = moved(&t, &moves);
-        let after = t.pair.measured(&x);
-        assert!((after.gap - clearance).abs() <= 1e-14);
-        if clearance == 0.0 {
-            assert!(after.gap_vector(&x).norm() <= 1e-14);
-            let again = displacements(&after, 0.0, Projection::Mass, &t.inv_mass).expect("free");
-            assert!(again.iter().all(|d| d.norm() <= 1e-14), "idempotent");
-        }
-        let shift: Vec3 = t.pair.stencil().zip(&moves).map(|((k, _), d)| t.mass[k] * d).sum();
-        assert!(shift.norm() <= 1e-14 * t.mass.iter().sum::<f64>());
-        // the paper's own: only the first side moves
-        let moves = displacements(&t.pair, clearance, Projection::OneSided, &t.inv_mass).expect("free");
-        assert!((t.pair.measured(&moved(&t, &moves)).gap - clearance).abs() <= 1e-14);
-        assert!(t.pair.stencil().zip(&moves).all(|((_, w), d)| w > 0.0 || *d == Vec3::zeros()));
-        // with supports nobody leaves them
-        t.restrain(&mut dice);
-        let n = t.pair.normal;
-        let inv = inverse_mass(&t.pair, &t.inv_mass);
-        for how in [Projection::Mass, Projection::OneSided] {
-            let Some(moves) = displacements(&t.pair, clearance, how, &t.inv_mass) else { continue };
-            if n.dot(&(inv * n)) < 1e-4 * inv.trace() {
-                continue;
-            }
-            let size = moves.iter().map(|d| d.norm()).fold(1.0, f64::max);
-            assert!((t.pair.measured(&moved(&t, &moves)).gap - clearance).abs() <= 1e-11 * size);
-            for ((k, _), d) in t.pair.stencil().zip(&moves) {
-                let pushed = size + (t.pair.gap - clearance).abs() / n.dot(&(inv * n)) / t.mass[k];
-                let out = (d - t.mass[k] * (t.inv_mass[k] * d)).norm();
-                assert!(out <= 1e-13 * pushed, "{out} {pushed}");
-            }
-        }
-    }
-}
-
-#[test]
-fn the_spin_correction_returns_angular_momentum_and_changes_neither_momentum_nor_approach() {
-    let mut dice = Dice(9);
-    for i in 0..5000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
-        t.x[0] -= dice.between(0.0, 0.1) / t.pair.weights()[0] * t.pair.normal;
-        t.pair = t.pair.measured(&t.x);
-        let (l0, p0) = (t.spin(), t.momentum());
-        let moves = displacements(&t.pair, 0.0, Projection::Mass, &t.inv_mass).expect("free");
-        t.x = moved(&t, &moves);
-        let (u0, k0) = (t.pair.relative_velocity(&t.v), t.kinetic());
-        let lost = t.spin() - l0;
-        let gained = spin_gained(&t.pair, &moves, &t.mass, &t.v);
-        let spin = Spin::against(&gained, t.pair.points(), &t.mass, &t.x, &t.v);
-        let gain = spin.map_or(0.0, |s| s.gain);
-        for &k in t.pair.points() {
-            t.v[k as usize] += spin.map_or(Vec3::zeros(), |s| s.at(&t.x[k as usize]));
-        }
-        let size = t.scale().max(1.0) + t.v.iter().map(|v| v.norm()).sum::<f64>();
-        let shift = (t.momentum() - p0).norm();
-        assert!(shift <= 1e-12 * size, "{i}: {}", shift / size);
-        assert!((t.pair.relative_velocity(&t.v) - u0).norm() <= 1e-10 * size);
-        assert!((t.kinetic() - k0 - gain).abs() <= 1e-11 * size * size);
-        if i % KINDS >= 2 {
-            assert!((t.spin() - l0).norm() <= 1e-11 * size, "{lost:?}");
-        }
-    }
-}
-
-#[test]
-fn the_energy_correction_adds_what_is_asked_for_or_stops_the_approach() {
-    let mut dice = Dice(10);
-    let (mut paid, mut owed) = (0, 0);
-    for i in 0..20_000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
-        t.pair.e = 1.0;
-        let (n, k0, u0) = (t.pair.normal, t.kinetic(), t.pair.relative_velocity(&t.v));
-        let c = inverse_mass(&t.pair, &t.inv_mass)[(0, 0)];
-        let work = dice.between(-1.0, 1.0) * n.dot(&u0).powi(2) / c;
-        let mut plain = Touching { v: t.v.clone(), ..Touching::new(&mut Dice(0), i % KINDS) };
-        (plain.pair, plain.inv_mass, plain.mass) = (t.pair, t.inv_mass.clone(), t.mass.clone());
-        let Some(impact) = t.bounce(work) else { continue };
-        let energy = k0.max(t.kinetic());
-        let rate = n.dot(&t.pair.relative_velocity(&t.v));
-        assert!(rate >= -1e-12 * u0.norm());
-        assert!((t.kinetic() - k0 - (work - impact.owed)).abs() <= 1e-12 * energy);
-        if impact.owed == 0.0 {
-            paid += 1;
-        } else {
-            owed += 1;
-            assert!(rate.abs() <= 1e-12 * u0.norm());
-        }
-        // no work: the elastic impact
-        let same = plain.bounce(0.0).expect("approaches");
-        assert!((same.lost_normal).abs() <= 1e-14 * energy);
-    }
-    assert!(paid > 1000 && owed > 1000);
-}
-
 #[test]
 fn turning_shifting_scaling_and_swapping_change_nothing_but_the_frame() {
     let mut dice = Dice(11);
     for i in 0..5000 {
-        let mut t = Touching::new(&mut dice, i % KINDS);
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
         (t.pair.e, t.pair.mu) = (dice.unit(), dice.unit());
         let turn = nalgebra::Rotation3::new(3.0 * dice.point()).into_inner();
         let wind = dice.point();
@@ -645,7 +393,7 @@ fn turning_shifting_scaling_and_swapping_change_nothing_but_the_frame() {
 fn a_node_bounces_off_what_is_fixed_and_fixed_nodes_stay() {
     let mut dice = Dice(12);
     for i in 0..1000 {
-        let mut t = Touching::new(&mut dice, 2);
+        let mut t = ContactCase::new(&mut dice, 2);
         t.pair.e = 0.7;
         for k in 1..4 {
             (t.inv_mass[k], t.v[k]) = (Mat3::zeros(), Vec3::zeros());

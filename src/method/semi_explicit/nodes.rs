@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 /// What one chunk books in a step.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct NodeSums {
     kinetic: f64,
     external: f64,
     damping: f64,
@@ -36,7 +36,7 @@ struct Sums {
     impulse: Vec3,
     moment: Vec3,
     /// `⅛M(Δt a)²` of the nodes in contact, and of all [J].
-    shift: f64,
+    half_step_energy: f64,
     lag: f64,
 }
 
@@ -60,9 +60,9 @@ pub struct Nodes {
     /// F of every node at the last evaluation that was accepted [N].
     pub force: Vec<Vec3>,
     loads: Loads,
-    chunks: Vec<Chunk<Sums>>,
+    chunks: Vec<Chunk<NodeSums>>,
     /// What stands in the books of the nodes in contact, see the header [J].
-    shift: f64,
+    half_step_energy: f64,
     /// `⅛Σ M(Δt a)²` after the last step: of the energy that is measured, what no wave carries [J].
     pub lag: f64,
 }
@@ -74,13 +74,13 @@ impl Nodes {
             forces: Forces::new(model),
             force: vec![Vec3::zeros(); model.reference.len()],
             loads: Loads::new(model),
-            chunks: chunks::chunks(model, |_| Sums::default()),
-            shift: 0.0,
+            chunks: chunks::chunks(model, |_| NodeSums::default()),
+            half_step_energy: 0.0,
             lag: 0.0,
         }
     }
 
-    /// Velocities without contact at the end of a step of length `dt` to `t1`: `v + Δt M⁻¹F`, supports led.
+    /// Velocities without contact at the end of a step of length `dt` to `t1`: `v + Δt M⁻¹F`, supports as prescribed.
     pub fn free(&self, model: &Model, state: &State, dt: f64, t1: f64, out: &mut [Vec3]) {
         let restraints = &model.restraints;
         out.par_chunks_mut(CHUNK).zip(&self.chunks).enumerate().for_each(|(c, (out, chunk))| {
@@ -120,7 +120,7 @@ impl Nodes {
         let restraints = &model.restraints;
         force.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).enumerate().for_each(|(c, (force, chunk))| {
             let start = c * CHUNK;
-            let mut sums = Sums::default();
+            let mut sums = NodeSums::default();
             for segment in &chunk.segments {
                 let body = &model.bodies[segment.body];
                 let (g0, g1) =
@@ -168,17 +168,17 @@ impl Nodes {
                     sums.kinetic += 0.5 * m * middle.norm_squared();
                     sums.lag += 0.5 * m * gain.norm_squared();
                     if done.impulse[k] != Vec3::zeros() {
-                        sums.shift += 0.5 * m * gain.norm_squared();
+                        sums.half_step_energy += 0.5 * m * gain.norm_squared();
                     }
                 }
             }
             chunk.own = sums;
         });
         ledger.kinetic = 0.0;
-        let mut shift = 0.0;
+        let mut half_step_energy = 0.0;
         self.lag = 0.0;
         for sums in self.chunks.iter().map(|c| &c.own) {
-            shift += sums.shift;
+            half_step_energy += sums.half_step_energy;
             self.lag += sums.lag;
             ledger.kinetic += sums.kinetic;
             ledger.external += sums.external;
@@ -187,8 +187,8 @@ impl Nodes {
             ledger.impulse += sums.impulse;
             ledger.moment += sums.moment;
         }
-        ledger.restitution -= shift - self.shift;
-        self.shift = shift;
+        ledger.restitution -= half_step_energy - self.half_step_energy;
+        self.half_step_energy = half_step_energy;
     }
 
     /// Brings held nodes to the motion of their supports and measures everything.
@@ -234,15 +234,15 @@ impl Nodes {
         record.vectors(&format!("{name}.force"), &self.force);
         record.vectors(&format!("{name}.load"), &self.loads.now);
         chunks::save_support(&self.chunks, name, record);
-        record.numbers(&format!("{name}.shift"), &[self.shift]);
+        record.numbers(&format!("{name}.shift"), &[self.half_step_energy]);
     }
 
     pub fn restore(&mut self, name: &str, record: &Record) -> Result<(), RecordError> {
         record.read_vectors(&format!("{name}.force"), &mut self.force)?;
         record.read_vectors(&format!("{name}.load"), &mut self.loads.now)?;
-        let mut shift = [0.0];
-        record.read_numbers(&format!("{name}.shift"), &mut shift)?;
-        self.shift = shift[0];
+        let mut half_step_energy = [0.0];
+        record.read_numbers(&format!("{name}.shift"), &mut half_step_energy)?;
+        self.half_step_energy = half_step_energy[0];
         chunks::restore_support(&mut self.chunks, name, record)
     }
 }

@@ -1,7 +1,7 @@
 //! What loads, supports, damping and contact did in a step, and who is told.
 //!
 //! With `v⁺ = 2Δd/Δt − v` the gain of kinetic energy is `M (v⁺ − v)·Δd/Δt`: exactly the work of all forces of the step on the way of their nodes.
-//! What then changes velocities at the end, supports that lead and the update, does the mean velocity times its impulse.
+//! What then changes velocities at the end, prescribed supports and the update, does the mean velocity times its impulse.
 
 use super::mass::Mass;
 use super::update::{Answer, Update};
@@ -47,20 +47,20 @@ impl VelocityUpdate {
     }
 
     /// Held directions end with the velocity of their supports; with a consistent mass with that of the midpoint rule, which others depend on.
-    pub(super) fn lead(&mut self, model: &Model, t1: f64, ledger: &mut Ledger) {
+    pub(super) fn prescribe(&mut self, model: &Model, t1: f64, ledger: &mut Ledger) {
         if matches!(self.work.mass, Mass::Consistent(_)) {
             return;
         }
         for (i, held) in model.restraints.held.iter().enumerate() {
             let k = held.node as usize;
             let (m, v) = (model.mass[k], self.velocity[k]);
-            let led = held.free * v + model.restraints.velocity(held, t1);
-            let given = m * (led - v);
-            ledger.external += 0.5 * given.dot(&(led + v));
+            let prescribed = held.free * v + model.restraints.velocity(held, t1);
+            let given = m * (prescribed - v);
+            ledger.external += 0.5 * given.dot(&(prescribed + v));
             ledger.impulse += given;
             ledger.moment += self.work.places[2][k].cross(&given);
             self.support[i] += given;
-            self.velocity[k] = led;
+            self.velocity[k] = prescribed;
         }
     }
 
@@ -147,12 +147,12 @@ impl VelocityUpdate {
         let mut total = vec![Vec3::zeros(); work.points.soft];
         for &(k, j) in given {
             total[k as usize] += j;
-            work.unknowns.gather(k as usize, &j, &mut answer);
+            work.unknowns.add_to_unknowns(k as usize, &j, &mut answer);
         }
         if given.is_empty() || mass.answer(&mut answer).is_err() {
             return;
         }
-        let change: Vec<Vec3> = (0..total.len()).map(|k| work.unknowns.spread(k, &answer)).collect();
+        let change: Vec<Vec3> = (0..total.len()).map(|k| work.unknowns.expand(k, &answer)).collect();
         let mut gained = Vec::new();
         work.mass.times(model, &change, &mut gained);
         for (i, held) in model.restraints.held.iter().enumerate() {

@@ -298,7 +298,7 @@ impl Problem for Equations<'_> {
                 outside += load.norm_squared();
                 moving += (2.0 * m / h * self.work.v[k]).norm_squared();
                 let r = load + self.work.pushed[k] - f - self.work.inertia[k];
-                self.work.unknowns.gather(k, &r, &mut left);
+                self.work.unknowns.add_to_unknowns(k, &r, &mut left);
             }
         }
         let force = left.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -331,9 +331,9 @@ impl Problem for Equations<'_> {
         })
     }
 
-    fn shift(&mut self, share: f64) {
+    fn add_increment(&mut self, share: f64) {
         for (k, x) in self.state.x.iter_mut().enumerate() {
-            *x += share * self.work.unknowns.spread(k, &self.work.increment);
+            *x += share * self.work.unknowns.expand(k, &self.work.increment);
         }
     }
 }

@@ -39,8 +39,8 @@ pub struct Points {
     pub list: Vec<Point>,
     /// Points of each facet of the scene.
     of_facet: Vec<Range<u32>>,
-    /// `looks[a][b]`: points of body a are held against facets of body b.
-    looks: Vec<Vec<bool>>,
+    /// `checks[a][b]`: points of body a are held against facets of body b.
+    checks: Vec<Vec<bool>>,
     /// How deep an overlap may be [m], by body.
     pub depth: Vec<f64>,
     /// Candidates of each facet: `found[starts[f]..starts[f + 1]]`.
@@ -77,15 +77,15 @@ impl Points {
             .collect();
         let corners = planes(model, scene, &mut masters, &reference);
         let bodies = scene.bodies.len();
-        let looks = (0..bodies as u32)
-            .map(|a| (0..bodies as u32).map(|b| looks(model, scene, a, b, pass)).collect())
+        let checks = (0..bodies as u32)
+            .map(|a| (0..bodies as u32).map(|b| checks(model, scene, a, b, pass)).collect())
             .collect::<Vec<Vec<bool>>>();
         let mut points = Points {
             masters,
             list: Vec::new(),
             of_facet: Vec::new(),
             depth: depths(scene, &reference),
-            looks,
+            checks,
             starts: Vec::new(),
             found: Vec::new(),
             pairs: Vec::new(),
@@ -105,7 +105,7 @@ impl Points {
         for (f, facet) in scene.facets.iter().enumerate() {
             let first = self.list.len() as u32;
             let body = facet.body as usize;
-            if facet.kind != FacetKind::Plane && self.looks[body].iter().any(|l| *l) {
+            if facet.kind != FacetKind::Plane && self.checks[body].iter().any(|l| *l) {
                 let flat = matches!(facet.kind, FacetKind::Point | FacetKind::Segment);
                 let section = model.bodies.get(body).map_or(usual, |b| b.section);
                 for (at, weight) in rule(facet.kind, quadrature) {
@@ -192,10 +192,10 @@ impl Points {
                 if n.dot(&m) >= AGAINST {
                     continue;
                 }
-                if self.looks[a][b] {
+                if self.checks[a][b] {
                     self.pairs.push([f, g]);
                 }
-                if self.looks[b][a] {
+                if self.checks[b][a] {
                     self.pairs.push([g, f]);
                 }
             }
@@ -204,7 +204,7 @@ impl Points {
             let plane = body.facets.start;
             let Some(n) = normal(plane) else { continue };
             let foot = x[scene.facets[plane as usize].nodes[0] as usize];
-            for (a, slave) in scene.bodies.iter().enumerate().filter(|(a, _)| self.looks[*a][b]) {
+            for (a, slave) in scene.bodies.iter().enumerate().filter(|(a, _)| self.checks[*a][b]) {
                 let reach = self.limit(a as u32, b as u32) + 2.0 * way;
                 for f in slave.facets.clone() {
                     let corners = scene.facets[f as usize].corners();
@@ -294,7 +294,7 @@ impl Points {
 }
 
 /// Do points of body `a` look at facets of body `b`?
-fn looks(model: &Model, scene: &Scene, a: u32, b: u32, pass: Pass) -> bool {
+fn checks(model: &Model, scene: &Scene, a: u32, b: u32, pass: Pass) -> bool {
     if !scene.may_meet(a, b) || scene.bodies[a as usize].plane {
         return false;
     }

@@ -195,7 +195,7 @@ impl Answer<'_> {
                     scatter(contact, impulse, unknowns, &mut sum);
                 }
                 mass.answer(&mut sum)?;
-                (0..unknowns.nodes()).for_each(|k| v[k] += unknowns.spread(k, &sum));
+                (0..unknowns.nodes()).for_each(|k| v[k] += unknowns.expand(k, &sum));
             }
         }
         Ok(())
@@ -206,7 +206,7 @@ impl Answer<'_> {
 fn scatter(contact: &Contact, shape: &Shapes, unknowns: &Unknowns, to: &mut [f64]) {
     for (r, &k) in shape.iter().zip(&contact.end.nodes[..contact.end.count]) {
         if (k as usize) < unknowns.nodes() {
-            unknowns.gather(k as usize, r, to);
+            unknowns.add_to_unknowns(k as usize, r, to);
         }
     }
 }

@@ -21,7 +21,7 @@ const COMPARED: usize = 1024;
 
 /// Where a contact belongs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seat {
+pub(super) struct Placement {
     /// Its island, or none if nobody can move.
     pub island: u32,
     colour: u32,
@@ -32,7 +32,7 @@ pub(super) struct Seat {
 #[derive(Debug, Default)]
 pub(super) struct Order {
     /// Of each contact in the list.
-    pub seats: Vec<Seat>,
+    pub placements: Vec<Placement>,
     /// Contacts in their order.
     pub contacts: Vec<u32>,
     /// Ends of colours among these, island after island.
@@ -88,9 +88,9 @@ impl Order {
 
     /// Nodes as they come, joined by contacts; colours. Until islands are counted a contact's is its first node.
     fn hang_together(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
-        let Order { seats, nodes: touched, place, together, taken, .. } = self;
+        let Order { placements, nodes: touched, place, together, taken, .. } = self;
         place.resize(nodes, NONE);
-        seats.clear();
+        placements.clear();
         touched.clear();
         together.reset(0);
         taken.clear();
@@ -125,41 +125,41 @@ impl Order {
                     taken.1 = colour + 1;
                 }
             }
-            seats.push(Seat { island: first, colour, row: NONE });
+            placements.push(Placement { island: first, colour, row: NONE });
         }
     }
 
     fn count_islands(&mut self) {
-        let Order { seats, together, island_of, next, .. } = self;
+        let Order { placements, together, island_of, next, .. } = self;
         island_of.clear();
         island_of.resize(together.len(), NONE);
         next.clear();
-        for seat in seats.iter_mut().filter(|s| s.island != NONE) {
-            let island = &mut island_of[together.find(seat.island) as usize];
+        for placement in placements.iter_mut().filter(|s| s.island != NONE) {
+            let island = &mut island_of[together.find(placement.island) as usize];
             if *island == NONE {
                 *island = next.len() as u32;
                 next.push(0);
             }
-            seat.island = *island;
+            placement.island = *island;
             next[*island as usize] += 1;
         }
     }
 
     /// By colour, then by island, each time keeping the order there was.
     fn sort_contacts(&mut self) {
-        let Order { seats, contacts, colours, islands, next, next_of_colour, scratch, .. } = self;
+        let Order { placements, contacts, colours, islands, next, next_of_colour, scratch, .. } = self;
         next_of_colour.clear();
-        for seat in seats.iter() {
-            if next_of_colour.len() <= seat.colour as usize {
-                next_of_colour.resize(seat.colour as usize + 1, 0);
+        for placement in placements.iter() {
+            if next_of_colour.len() <= placement.colour as usize {
+                next_of_colour.resize(placement.colour as usize + 1, 0);
             }
-            next_of_colour[seat.colour as usize] += 1;
+            next_of_colour[placement.colour as usize] += 1;
         }
         begin_of_each(next_of_colour);
         scratch.clear();
-        scratch.resize(seats.len(), NONE);
-        for (i, seat) in seats.iter().enumerate() {
-            let to = &mut next_of_colour[seat.colour as usize];
+        scratch.resize(placements.len(), NONE);
+        for (i, placement) in placements.iter().enumerate() {
+            let to = &mut next_of_colour[placement.colour as usize];
             scratch[*to as usize] = i as u32;
             *to += 1;
         }
@@ -167,10 +167,10 @@ impl Order {
         contacts.clear();
         contacts.resize(count, NONE);
         for &i in scratch.iter() {
-            let seat = &mut seats[i as usize];
-            if let Some(to) = next.get_mut(seat.island as usize) {
+            let placement = &mut placements[i as usize];
+            if let Some(to) = next.get_mut(placement.island as usize) {
                 contacts[*to as usize] = i;
-                seat.row = *to;
+                placement.row = *to;
                 *to += 1;
             }
         }
@@ -180,7 +180,7 @@ impl Order {
         for &end in next.iter() {
             let (rows, begin) = (from..end as usize, colours.len());
             for row in rows.clone() {
-                let colour = |row: usize| seats[contacts[row] as usize].colour;
+                let colour = |row: usize| placements[contacts[row] as usize].colour;
                 if row + 1 == rows.end || colour(row + 1) != colour(row) {
                     colours.push(row + 1);
                 }

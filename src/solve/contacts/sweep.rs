@@ -148,7 +148,7 @@ impl Row {
             mu: contact.mu,
             w,
             frame,
-            bias: frame * contact.outer - Vec3::new(contact.shift, 0.0, 0.0),
+            bias: frame * contact.outer - Vec3::new(contact.velocity_bias, 0.0, 0.0),
             r: project_to_cone(&guess, contact.mu),
             block,
         };
@@ -241,7 +241,7 @@ impl Row {
 
 /// What islands need beside their rows.
 #[derive(Clone, Copy)]
-pub(super) struct Ask<'a> {
+pub(super) struct SweepInput<'a> {
     pub list: &'a [Contact],
     pub order: &'a Order,
     pub inertia: &'a Inertia,
@@ -255,7 +255,7 @@ pub(super) struct Ask<'a> {
     pub typical: f64,
 }
 
-impl Ask<'_> {
+impl SweepInput<'_> {
     /// Some islands with their rows and forces, by as many threads as there are.
     pub fn islands(&self, islands: &mut [Island], rows: &mut [Row], forces: &mut [Vec3]) {
         if !self.threads || islands.len() < 2 || rows.len() < STRETCH {
@@ -309,7 +309,7 @@ impl Ask<'_> {
 
     /// Takes up rows, blocks and velocities of an island.
     fn begin(&self, island: &mut Island, rows: &mut [Row]) {
-        let Ask { list, order, inertia, dt, .. } = *self;
+        let SweepInput { list, order, inertia, dt, .. } = *self;
         let Island { extent, blocks, .. } = island;
         let from = &order.contacts[extent.rows.clone()];
         let fill = |(row, &from): (&mut Row, &u32)| {
@@ -332,7 +332,7 @@ impl Ask<'_> {
 
     /// Are these errors small enough?
     fn obeys(&self, errors: &Errors, limit: f64) -> bool {
-        let Some(most) = self.limits.natural else { return true };
+        let Some(most) = self.limits.natural_map_residual else { return true };
         // an island that hardly presses is no matter; half of the error to either measure
         let pressed = 0.5 * most * most * self.typical * errors.count as f64;
         errors.off <= pressed || errors.share(limit) <= 0.5 * most * most

@@ -23,7 +23,7 @@ impl Dice {
 }
 
 const DT: f64 = 0.01;
-const TIGHT: Limits = Limits { tolerance: 1e-13, scale: 1.0, sweeps: 50_000, natural: None };
+const TIGHT: Limits = Limits { tolerance: 1e-13, scale: 1.0, sweeps: 50_000, natural_map_residual: None };
 
 struct Scene {
     mass: Vec<f64>,
@@ -76,7 +76,8 @@ fn scene(seed: u64, nodes: usize, contacts: usize, mu: f64, held: bool) -> Scene
             }
             let u = contact.velocity(&free);
             let along = contact.normal.dot(&u);
-            contact.shift = dice.between(0.02, 0.2) + mu * (u - along * contact.normal).norm() - along;
+            contact.velocity_bias =
+                dice.between(0.02, 0.2) + mu * (u - along * contact.normal).norm() - along;
             contact
         })
         .collect();
@@ -107,7 +108,7 @@ fn operator(scene: &Scene) -> (DMatrix<f64>, DVector<f64>) {
         for (k, c) in contact.points() {
             h.view_mut((3 * i, 3 * k), (3, 3)).copy_from(&(c * q));
         }
-        let free = q * contact.velocity(&scene.v) + Vec3::new(contact.shift, 0.0, 0.0);
+        let free = q * contact.velocity(&scene.v) + Vec3::new(contact.velocity_bias, 0.0, 0.0);
         b.rows_mut(3 * i, 3).copy_from(&free);
     }
     for k in 0..m {
@@ -184,7 +185,7 @@ fn without_friction_velocities_are_those_of_the_quadratic_program() {
             for (k, c) in contact.points() {
                 h.view_mut((i, 3 * k), (1, 3)).copy_from(&(c * contact.normal.transpose()));
             }
-            free[i] = contact.normal.dot(&contact.velocity(&scene.v)) + contact.shift;
+            free[i] = contact.normal.dot(&contact.velocity(&scene.v)) + contact.velocity_bias;
         }
         let mut root = DMatrix::zeros(3 * scene.mass.len(), 3 * scene.mass.len());
         for (k, m) in scene.mass.iter().enumerate() {
@@ -217,7 +218,7 @@ fn with_friction_every_contact_obeys_the_law() {
     for seed in 0..10 {
         let scene = scene(200 + seed, 40, 40, 0.1 * (1 + seed % 5) as f64, seed % 2 == 1);
         let (v, contacts, report) = scene.solved(&TIGHT);
-        assert!(report.unfinished == 0 && report.natural < 1e-9, "{report:?}");
+        assert!(report.unfinished == 0 && report.natural_map_residual < 1e-9, "{report:?}");
         assert!(report.bipotential.abs() < 1e-9, "{report:?}");
         let mut want = scene.v.clone();
         for contact in &contacts.list {
@@ -228,7 +229,7 @@ fn with_friction_every_contact_obeys_the_law() {
         assert!(apart(&v, &want) < 1e-12);
         for contact in &contacts.list {
             let (u, r, n) = (contact.velocity(&v), contact.force, contact.normal);
-            let (un, rn) = (n.dot(&u) + contact.shift, n.dot(&r));
+            let (un, rn) = (n.dot(&u) + contact.velocity_bias, n.dot(&r));
             assert!(un > -1e-10 && rn >= 0.0 && un * rn < 1e-8, "{un} {rn}");
             assert!((r - rn * n).norm() <= contact.mu * rn + 1e-9);
         }
@@ -257,7 +258,7 @@ fn chain(length: usize) -> Scene {
 
 #[test]
 fn threads_change_nothing() {
-    let limits = Limits { tolerance: 1e-6, natural: Some(1e-6), ..TIGHT };
+    let limits = Limits { tolerance: 1e-6, natural_map_residual: Some(1e-6), ..TIGHT };
     for scene in [chain(2000), scene(3, 4000, 2000, 0.4, true)] {
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -268,7 +269,11 @@ fn threads_change_nothing() {
             })
         };
         let one = with(1);
-        assert!(one.2.colours > 1 && one.2.unfinished == 0 && one.2.natural < 1e-6, "{:?}", one.2);
+        assert!(
+            one.2.colours > 1 && one.2.unfinished == 0 && one.2.natural_map_residual < 1e-6,
+            "{:?}",
+            one.2
+        );
         for threads in [2, 4, 8] {
             assert!(one == with(threads), "{threads} threads");
         }

@@ -1,3 +1,4 @@
+use super::iterations::{newton, newton_or_exact, uzawa};
 use super::*;
 
 /// Reproducible random numbers (splitmix64).

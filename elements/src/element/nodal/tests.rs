@@ -1,7 +1,7 @@
 use super::*;
 use crate::element::hex8::Hex8;
 use crate::element::tet4::Tet4;
-use crate::material::{Linear, StVenantKirchhoff};
+use crate::material::{Lame, Linear, StVenantKirchhoff, softened};
 use crate::mesh::shape;
 use nalgebra::DMatrix;
 

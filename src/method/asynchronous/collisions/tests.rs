@@ -64,21 +64,22 @@ fn lists_of_candidates_miss_nobody() {
             }
         }
         let when = When { tick, phase: Phase::Centred, clock };
-        let hands = Hands { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
+        let context =
+            ContactContext { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
         if collisions.is_due(tick) {
-            collisions.refresh(&mut edges, &hands);
+            collisions.refresh(&mut edges, &context);
             renewed += 1;
         }
-        let motion = hands.motion();
-        for ring in 0..collisions.rings.len() {
+        let motion = context.motion();
+        for check_group in 0..collisions.check_groups.len() {
             let mut hits = Vec::new();
             // nobody has come from anywhere
             collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick + 1));
-            let tasks = collisions.find_hits(ring, &mut hits, &model, &motion);
+            let tasks = collisions.find_hits(check_group, &mut hits, &model, &motion);
             let listed: Vec<(u32, u32)> =
                 hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
             let mut asked = Vec::new();
-            for i in collisions.rings[ring].members.clone() {
+            for i in collisions.check_groups[check_group].members.clone() {
                 let c = collisions.contactors[i as usize];
                 for (t, target) in collisions.targets.list.iter().enumerate() {
                     let y = motion.at(c.node);

@@ -142,8 +142,8 @@ fn rates_do_not_see_rigid_motions() {
                 _ => Vec3::new(dice.between(-1.0, 1.0), dice.between(-1.0, 1.0), dice.between(-1.0, 1.0)),
             };
             let turn: Mat3 = nalgebra::Rotation3::new(axis).into_inner();
-            let shift = Vec3::new(dice.between(-1.0, 1.0), dice.between(-1.0, 1.0), 0.0);
-            let end: Vec<Vec3> = x.iter().map(|x| turn * x + shift).collect();
+            let offset = Vec3::new(dice.between(-1.0, 1.0), dice.between(-1.0, 1.0), 0.0);
+            let end: Vec<Vec3> = x.iter().map(|x| turn * x + offset).collect();
             let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
             let Some(k) = at(&slave, &master, &middle) else { continue };
             seen += 1;

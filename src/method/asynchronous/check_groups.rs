@@ -1,16 +1,16 @@
-//! Who looks when: nodes, or edges, with the same step look together.
+//! Who is checked for contact when: nodes, or edges, with the same step together.
 //!
-//! All begin at tick zero, so equal steps fall on equal ticks for ever and a ring needs one place in the queue however many
-//! members it has. Steps that follow speeds drift apart: then everybody is a ring of his own.
+//! All begin at tick zero, so equal steps fall on equal ticks for ever and a check group needs one place in the queue however many
+//! members it has. Steps that follow speeds drift apart: then everybody is a check group of his own.
 //!
-//! **Order.** At one tick rings go by their step, the members of a ring by their number.
+//! **Order.** At one tick check groups go by their step, the members of a check group by their number.
 
 use crate::math::lists::Lists;
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
-pub struct Ring {
-    /// Time between two looks, or the longest if it follows the speed [ticks].
+pub struct CheckGroup {
+    /// Time between two contact checks, or the longest if it follows the speed [ticks].
     pub step: u64,
     pub next: u64,
     /// Its members in the list they are members of.
@@ -19,42 +19,46 @@ pub struct Ring {
     pub active: Range<u32>,
 }
 
-/// Rings of a list that is sorted by step; `alone` if everybody looks at times of his own.
-pub fn rings(steps: &[u64], alone: bool) -> Vec<Ring> {
-    let mut rings: Vec<Ring> = Vec::new();
+/// Check groups of a list that is sorted by step; `alone` if everybody is checked at times of his own.
+pub fn check_groups(steps: &[u64], alone: bool) -> Vec<CheckGroup> {
+    let mut check_groups: Vec<CheckGroup> = Vec::new();
     for (i, &step) in (0..).zip(steps) {
-        match rings.last_mut() {
-            Some(ring) if !alone && ring.step == step => ring.members.end = i + 1,
-            _ => rings.push(Ring { step, next: 0, members: i..i + 1, active: 0..0 }),
+        match check_groups.last_mut() {
+            Some(check_group) if !alone && check_group.step == step => check_group.members.end = i + 1,
+            _ => check_groups.push(CheckGroup { step, next: 0, members: i..i + 1, active: 0..0 }),
         }
     }
-    rings
+    check_groups
 }
 
 /// Whom each member of a list may meet, until boxes are made anew.
 #[derive(Debug, Default)]
 pub struct Near {
     ids: Lists,
-    /// Members that may meet somebody, ring after ring.
+    /// Members that may meet somebody, group after group.
     active: Vec<u32>,
 }
 
 impl Near {
     /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
-    pub fn renew(&mut self, rings: &mut [Ring], mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool) {
+    pub fn renew(
+        &mut self,
+        check_groups: &mut [CheckGroup],
+        mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool,
+    ) {
         let Near { ids, active } = self;
         ids.clear();
         active.clear();
-        for ring in rings {
+        for check_group in check_groups {
             let first = active.len() as u32;
-            for i in ring.members.clone() {
+            for i in check_group.members.clone() {
                 let before = ids.items.len();
                 if ask(i as usize, &mut ids.items) || ids.items.len() > before {
                     active.push(i);
                 }
                 ids.close();
             }
-            ring.active = first..active.len() as u32;
+            check_group.active = first..active.len() as u32;
         }
     }
 
@@ -63,8 +67,8 @@ impl Near {
         self.ids.of(member as u32)
     }
 
-    pub fn active(&self, ring: &Ring) -> &[u32] {
-        &self.active[ring.active.start as usize..ring.active.end as usize]
+    pub fn active(&self, check_group: &CheckGroup) -> &[u32] {
+        &self.active[check_group.active.start as usize..check_group.active.end as usize]
     }
 }
 
@@ -75,14 +79,14 @@ mod tests {
     #[test]
     fn equal_steps_share_a_ring_unless_they_follow_speeds() {
         let steps = [3, 3, 3, 5, 8, 8];
-        let together = rings(&steps, false);
+        let together = check_groups(&steps, false);
         assert_eq!(together.iter().map(|r| r.members.clone()).collect::<Vec<_>>(), [0..3, 3..4, 4..6]);
-        assert_eq!(rings(&steps, true).len(), 6);
+        assert_eq!(check_groups(&steps, true).len(), 6);
     }
 
     #[test]
     fn only_those_who_may_meet_somebody_are_active() {
-        let mut all = rings(&[1, 1, 1, 2, 2], false);
+        let mut all = check_groups(&[1, 1, 1, 2, 2], false);
         let mut near = Near::default();
         for _ in 0..2 {
             near.renew(&mut all, |i, ids| {

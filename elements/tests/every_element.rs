@@ -1,106 +1,105 @@
-//! What every element must do with every law. A new element or law joins the list in [`cases`].
+//! What every element must do with every law of [`Law::samples`]. A new element joins the list in [`cases`].
 
-use super::bar2::Bar2;
-use super::hex8::{Hex8, Hex8OnePoint};
-use super::patch::Scratch;
-use super::quad4::Quad4;
-use super::solid::{Solid, SolidOptions};
-use super::tet4::Tet4;
-use super::tri3::Tri3;
-use super::*;
-use crate::material::*;
-use crate::math::Mat3;
-use crate::math::tensor::{INDEX, full};
-use crate::mesh::{Mesh, shape};
+use carom_elements::element::choice::{Integration, Kind, Plane, maker};
+use carom_elements::element::patch::Scratch;
+use carom_elements::element::{Block, Pass, PointState, Positions};
+use carom_elements::material::{Law, Material, PlaneStress, Uniaxial, WithLaw};
+use carom_elements::math::tensor::{INDEX, Sym, full};
+use carom_elements::math::{Mat3, Vec3};
+use carom_elements::mesh::{CellKind, Mesh, shape};
 use nalgebra::{DMatrix, Rotation3, SymmetricEigen};
 
 const DENSITY: f64 = 2.5;
 /// Thickness of plates, area of bars.
 const SECTION: f64 = 0.7;
 
-/// A block, and what its law says about a homogeneous deformation.
-trait Sample: Block {
-    /// Energy and forces of one element by the kernel on plain numbers.
-    fn scalar(&self, element: usize, positions: Positions) -> (f64, Vec<Vec3>);
-    /// Energy density, first Piola–Kirchhoff and Cauchy stress for `F = 1 + h`.
-    fn law_at(&self, h: &Mat3) -> (f64, Mat3, Mat3);
-}
-
 fn matrix(s: &Sym<f64>) -> Mat3 {
     let full = full(s);
     Mat3::from_fn(|i, j| full[i][j])
 }
 
-impl<E: Element, M: Material> Sample for Solid<E, M> {
-    fn scalar(&self, element: usize, positions: Positions) -> (f64, Vec<Vec3>) {
-        let (energy, force) = self.scalar_kernel(element, positions);
-        (energy, force.as_ref().iter().map(|&f| f.into()).collect())
-    }
-
-    fn law_at(&self, h: &Mat3) -> (f64, Mat3, Mat3) {
-        let f = Mat3::identity() + h;
-        let strain = if M::SMALL_STRAIN {
-            0.5 * (h + h.transpose())
-        } else {
-            0.5 * (f.transpose() * f - Mat3::identity())
-        };
-        let e = INDEX.map(|(i, j)| strain[(i, j)]);
-        let (w, s) = self.law().respond(&e, &mut []);
-        let s = matrix(&s);
-        if M::SMALL_STRAIN {
-            return (w, s, s);
-        }
-        // the volume counts the stretch across a thin body too
-        let c = Mat3::identity() + 2.0 * matrix(&self.law().full_strain(&e, &[]));
-        (w, f * s, f * s * f.transpose() / c.determinant().sqrt())
-    }
-}
-
-type Make = dyn Fn(Vec<u32>, &[Vec3]) -> Box<dyn Sample>;
-
 /// One element with one law.
 struct Case {
     name: String,
     kind: CellKind,
+    choice: Kind,
+    law: Law,
     /// The linear law knows no rotations.
     turns: bool,
-    make: Box<Make>,
 }
 
-fn add<E: Element, M: Material + Clone>(cases: &mut Vec<Case>, element: &str, law_name: &str, law: M) {
-    let make = move |connectivity: Vec<u32>, reference: &[Vec3]| {
-        let section = if E::KIND.dimension() < 3 { SECTION } else { 1.0 };
-        let options = SolidOptions { section, ..Default::default() };
-        let block = Solid::<E, M>::new(law.clone(), connectivity, reference, &options);
-        Box::new(block) as Box<dyn Sample>
+impl Case {
+    fn make(&self, connectivity: Vec<u32>, reference: &[Vec3]) -> Box<dyn Block> {
+        maker(self.choice, &self.law)(connectivity, reference)
+    }
+
+    /// Energy density, first Piola–Kirchhoff and Cauchy stress for `F = 1 + h`, from the law alone.
+    fn law_at(&self, h: &Mat3) -> (f64, Mat3, Mat3) {
+        struct At<'a>(&'a Mat3, Kind);
+        impl WithLaw for At<'_> {
+            type Output = (f64, Mat3, Mat3);
+            fn with<M: Material + Clone>(self, law: M, _: M) -> Self::Output {
+                match (self.1.cell, self.1.plane) {
+                    (CellKind::Bar2, _) => stress_of(&Uniaxial(law), self.0),
+                    (_, Plane::Stress) => stress_of(&PlaneStress(law), self.0),
+                    _ => stress_of(&law, self.0),
+                }
+            }
+        }
+        self.law.apply(At(h, self.choice))
+    }
+}
+
+fn stress_of<M: Material>(law: &M, h: &Mat3) -> (f64, Mat3, Mat3) {
+    let f = Mat3::identity() + h;
+    let strain = if M::SMALL_STRAIN {
+        0.5 * (h + h.transpose())
+    } else {
+        0.5 * (f.transpose() * f - Mat3::identity())
     };
-    let name = format!("{element}, {law_name}");
-    cases.push(Case { name, kind: E::KIND, turns: !M::SMALL_STRAIN, make: Box::new(make) });
-}
-
-fn add_law<M: Material + Clone>(cases: &mut Vec<Case>, name: &str, law: M) {
-    add::<Bar2, _>(cases, "bar2", name, Uniaxial(law.clone()));
-    add::<Tri3, _>(cases, "tri3", name, law.clone());
-    add::<Tri3, _>(cases, "tri3 plate", name, PlaneStress(law.clone()));
-    add::<Quad4, _>(cases, "quad4", name, law.clone());
-    add::<Quad4, _>(cases, "quad4 plate", name, PlaneStress(law.clone()));
-    add::<Tet4, _>(cases, "tet4", name, law.clone());
-    add::<Hex8, _>(cases, "hex8", name, law.clone());
-    add::<Hex8OnePoint, _>(cases, "hex8 one point", name, law);
+    let e = INDEX.map(|(i, j)| strain[(i, j)]);
+    let (w, s) = law.respond(&e, &mut []);
+    let s = matrix(&s);
+    if M::SMALL_STRAIN {
+        return (w, s, s);
+    }
+    // the volume counts the stretch across a thin body too
+    let c = Mat3::identity() + 2.0 * matrix(&law.full_strain(&e, &[]));
+    (w, f * s, f * s * f.transpose() / c.determinant().sqrt())
 }
 
 /// Every element with every law.
 fn cases() -> Vec<Case> {
+    let full = |cell| Kind { section: if cell_is_thin(cell) { SECTION } else { 1.0 }, ..Kind::new(cell) };
+    let plate = |cell| Kind { plane: Plane::Stress, ..full(cell) };
+    let one_point = Kind { integration: Integration::OnePoint, ..full(CellKind::Hex8) };
+    let elements = [
+        ("bar2", full(CellKind::Bar2)),
+        ("tri3", full(CellKind::Tri3)),
+        ("tri3 plate", plate(CellKind::Tri3)),
+        ("quad4", full(CellKind::Quad4)),
+        ("quad4 plate", plate(CellKind::Quad4)),
+        ("tet4", full(CellKind::Tet4)),
+        ("hex8", full(CellKind::Hex8)),
+        ("hex8 one point", one_point),
+    ];
     let mut all = Vec::new();
-    let lame = Lame::from_young(2.1, 0.3);
-    add_law(&mut all, "linear", Linear { lame, density: DENSITY });
-    add_law(&mut all, "st-venant-kirchhoff", StVenantKirchhoff { lame, density: DENSITY });
-    add_law(&mut all, "neo-hookean", NeoHookean { lame, density: DENSITY });
-    add_law(&mut all, "mooney-rivlin", MooneyRivlin { c1: 0.7, c2: 0.2, bulk: 4.0, density: DENSITY });
-    let terms = [(0.63, 1.3), (0.0012, 5.0), (-0.01, -2.0)].map(|(mu, alpha)| OgdenTerm { mu, alpha });
-    add_law(&mut all, "ogden", Ogden { terms: terms.to_vec(), bulk: 5.0, density: DENSITY });
-    add_law(&mut all, "blatz-ko", BlatzKo { shear: 1.7, density: DENSITY });
+    for law in Law::samples(DENSITY) {
+        for (element, choice) in elements {
+            all.push(Case {
+                name: format!("{element}, {}", law.name()),
+                kind: choice.cell,
+                choice,
+                law: law.clone(),
+                turns: !matches!(law, Law::Linear { .. }),
+            });
+        }
+    }
     all
+}
+
+fn cell_is_thin(cell: CellKind) -> bool {
+    cell.dimension() < 3
 }
 
 struct Random(u64);
@@ -181,7 +180,7 @@ fn regular(kind: CellKind, size: [f64; 3], n: [u32; 3]) -> Mesh {
 }
 
 /// Forces on all nodes, and the sums of a pass over the whole block.
-fn pass(block: &dyn Sample, positions: Positions, measure_step: bool) -> (Pass, Vec<Vec3>) {
+fn pass(block: &dyn Block, positions: Positions, measure_step: bool) -> (Pass, Vec<Vec3>) {
     let mut forces = vec![Vec3::zeros(); positions.reference.len()];
     let mut sum = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
     let mut scratch = Scratch::new();
@@ -199,8 +198,8 @@ fn pass(block: &dyn Sample, positions: Positions, measure_step: bool) -> (Pass, 
     (sum, forces)
 }
 
-fn one_block(case: &Case, reference: &[Vec3]) -> Box<dyn Sample> {
-    (case.make)((0..reference.len() as u32).collect(), reference)
+fn one_block(case: &Case, reference: &[Vec3]) -> Box<dyn Block> {
+    case.make((0..reference.len() as u32).collect(), reference)
 }
 
 fn norm(forces: &[Vec3]) -> f64 {
@@ -219,7 +218,7 @@ fn derivative(f: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
     out
 }
 
-fn tangent_of(block: &dyn Sample, element: usize, positions: Positions) -> DMatrix<f64> {
+fn tangent_of(block: &dyn Block, element: usize, positions: Positions) -> DMatrix<f64> {
     let size = 3 * block.kind().nodes();
     let mut rows = vec![0.0; size * size];
     block.tangent(element, positions, &mut rows);
@@ -271,8 +270,8 @@ fn rigid_motion_stores_nothing_and_needs_no_force() {
         for _ in 0..10 {
             let reference = one_cell(case.kind, &mut random, 0.2);
             let block = one_block(case, &reference);
-            let (turn, shift) = (random.rotation(case.kind), random.vector(3.0));
-            let x: Vec<Vec3> = reference.iter().map(|x| turn * x + shift).collect();
+            let (turn, offset) = (random.rotation(case.kind), random.vector(3.0));
+            let x: Vec<Vec3> = reference.iter().map(|x| turn * x + offset).collect();
             let (sum, forces) = pass(&*block, Positions { reference: &reference, current: &x }, false);
             // strains of a few round-offs of coordinates of size 3, felt through a stiffness of size 4
             assert!(norm(&forces) < 1e-13, "{}: {:e}", case.name, norm(&forces));
@@ -313,15 +312,15 @@ fn constant_stress_is_reproduced_on_distorted_meshes() {
             let mut mesh = regular(case.kind, [3.0, 3.0, 3.0], [3, 3, 3]);
             random.shake(&mut mesh.nodes, case.kind, 0.12);
             let reference = mesh.nodes.clone();
-            let block = (case.make)(mesh.cells[0].nodes.clone(), &reference);
+            let block = case.make(mesh.cells[0].nodes.clone(), &reference);
             let f = random.deformation(case.kind, 0.75, 1.3);
-            let shift = random.vector(1.0);
-            let x: Vec<Vec3> = reference.iter().map(|x| f * x + shift).collect();
+            let offset = random.vector(1.0);
+            let x: Vec<Vec3> = reference.iter().map(|x| f * x + offset).collect();
             let positions = Positions { reference: &reference, current: &x };
             // a bar or plate has no gradient across
             let mut h = f - Mat3::identity();
             (case.kind.dimension()..3).for_each(|j| h.set_column(j, &Vec3::zeros()));
-            let (w, p, sigma) = block.law_at(&h);
+            let (w, p, sigma) = case.law_at(&h);
 
             let (sum, forces) = pass(&*block, positions, false);
             let inside = |x: &Vec3| (0..case.kind.dimension()).all(|i| x[i] > 0.5 && x[i] < 2.5);
@@ -460,21 +459,21 @@ fn an_element_gives_the_same_bits_whoever_stands_beside_it() {
         let (mut reference, mut x) = (Vec::new(), Vec::new());
         for _ in 0..300 {
             let cell = one_cell(case.kind, &mut random, 0.15);
-            let (f, shift) = (random.deformation(case.kind, 0.8, 1.25), random.vector(5.0));
+            let (f, offset) = (random.deformation(case.kind, 0.8, 1.25), random.vector(5.0));
             let mut moved: Vec<Vec3> = cell.iter().map(|x| f * x).collect();
             random.shake(&mut moved, case.kind, 0.05);
-            reference.extend(cell.iter().map(|x| x + shift));
-            x.extend(moved.iter().map(|x| x + shift));
+            reference.extend(cell.iter().map(|x| x + offset));
+            x.extend(moved.iter().map(|x| x + offset));
         }
         let positions = Positions { reference: &reference, current: &x };
         let ids =
             |range: Range<usize>| (range.start as u32 * n as u32..range.end as u32 * n as u32).collect();
-        let all = (case.make)(ids(0..300), &reference);
+        let all = case.make(ids(0..300), &reference);
         let (_, together) = pass(&*all, positions, false);
         let bits =
             |forces: &[Vec3]| forces.iter().flat_map(|f| f.iter().map(|x| x.to_bits())).collect::<Vec<_>>();
         for range in [0..1, 3..4, 255..256, 299..300, 0..7, 100..107, 293..300, 10..27] {
-            let block = (case.make)(ids(range.clone()), &reference);
+            let block = case.make(ids(range.clone()), &reference);
             let (_, alone) = pass(&*block, positions, true);
             let nodes = range.start * n..range.end * n;
             assert_eq!(bits(&alone[nodes.clone()]), bits(&together[nodes]), "{}: {range:?}", case.name);
@@ -482,7 +481,8 @@ fn an_element_gives_the_same_bits_whoever_stands_beside_it() {
             assert_eq!(block.stable_steps(), steps, "{}", case.name);
         }
         for e in 0..300 {
-            let (energy, forces) = all.scalar(e, positions);
+            let mut forces = vec![Vec3::zeros(); n];
+            let energy = all.plain_force(e, positions, &mut forces);
             let scale = norm(&forces).max(1.0);
             for (scalar, wide) in forces.iter().zip(&together[e * n..]) {
                 let wrong = (scalar - wide).norm() / scale;
@@ -504,7 +504,7 @@ fn exact_step(k: &DMatrix<f64>, mass: &[f64], used: usize) -> f64 {
     2.0 / SymmetricEigen::new(a).eigenvalues.max().max(0.0).sqrt()
 }
 
-fn assembled(block: &dyn Sample, connectivity: &[u32], positions: Positions) -> DMatrix<f64> {
+fn assembled(block: &dyn Block, connectivity: &[u32], positions: Positions) -> DMatrix<f64> {
     let n = block.kind().nodes();
     let mut k = DMatrix::zeros(3 * positions.reference.len(), 3 * positions.reference.len());
     for (e, nodes) in connectivity.chunks(n).enumerate() {
@@ -566,7 +566,7 @@ fn the_smallest_element_step_is_safe_for_the_mesh_and_close_to_its_own() {
             for distortion in [0.0, 0.05] {
                 let mut mesh = regular(case.kind, size, [4, 4, 3]);
                 random.shake(&mut mesh.nodes, case.kind, distortion * size[2]);
-                let block = (case.make)(mesh.cells[0].nodes.clone(), &mesh.nodes);
+                let block = case.make(mesh.cells[0].nodes.clone(), &mesh.nodes);
                 let mut mass = vec![0.0; mesh.nodes.len()];
                 block.add_lumped_mass(&mesh.nodes, &mut mass);
                 let positions = Positions { reference: &mesh.nodes, current: &mesh.nodes };

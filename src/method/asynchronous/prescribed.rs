@@ -1,36 +1,36 @@
-//! Supports that are led: at ticks of their own they take up the velocity that brings them to their next place.
+//! Prescribed motion: at ticks of their own supports take up the velocity that brings them to their next place.
 
 use super::Asynchronous;
 use super::groups::Groups;
 use crate::model::{Model, State};
 use std::collections::BTreeMap;
 
-/// Led nodes that take up their next velocity at the same ticks.
-pub struct Lead {
+/// Prescribed nodes that take up their next velocity at the same ticks.
+pub struct PrescribedGroup {
     pub step: u64,
     pub next: u64,
     /// Places among the held nodes.
     pub held: Vec<u32>,
 }
 
-/// Led nodes by the shortest step around them.
-pub fn all(model: &Model, groups: &Groups) -> Vec<Lead> {
+/// Prescribed nodes by the shortest step around them.
+pub fn all(model: &Model, groups: &Groups) -> Vec<PrescribedGroup> {
     let mut by_step: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    for (i, held) in model.restraints.held.iter().enumerate().filter(|h| !h.1.led.is_empty()) {
+    for (i, held) in model.restraints.held.iter().enumerate().filter(|h| !h.1.prescribed.is_empty()) {
         if let Some(step) = groups.shortest_step(held.node as usize) {
             by_step.entry(step).or_default().push(i as u32);
         }
     }
-    by_step.into_iter().map(|(step, held)| Lead { step, next: 0, held }).collect()
+    by_step.into_iter().map(|(step, held)| PrescribedGroup { step, next: 0, held }).collect()
 }
 
 impl Asynchronous {
-    /// Held directions of led nodes: on the way to where they are led by the next time.
-    pub(super) fn lead(&mut self, i: usize, tick: u64, model: &Model, state: &mut State) -> u64 {
-        let lead = &mut self.leads[i];
-        let next = tick + lead.step;
+    /// Held directions of prescribed nodes: on the way to where they must be by the next time.
+    pub(super) fn prescribe(&mut self, i: usize, tick: u64, model: &Model, state: &mut State) -> u64 {
+        let group = &mut self.prescribed[i];
+        let next = tick + group.step;
         let (time, h) = (self.clock.time(next), self.clock.between(tick, next));
-        for &held in &lead.held {
+        for &held in &group.held {
             let support = &model.restraints.held[held as usize];
             let (n, m) = (support.node as usize, model.mass[support.node as usize]);
             state.x[n] += self.clock.between(self.tau[n], tick) * state.v[n];
@@ -47,7 +47,7 @@ impl Asynchronous {
             self.groups.support[held as usize] += impulse;
             self.collisions.notice_speed(state.v[n].norm_squared(), tick);
         }
-        lead.next = next;
+        group.next = next;
         next
     }
 }
