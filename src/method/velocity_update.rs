@@ -3,8 +3,8 @@
 //! ```text
 //! 1  g of every point of contact at the start
 //! 2  (2/Δt) M (Δd/Δt − v) + f̄ − f_c = E        by Newton's method; rounds of augmentation if asked for
-//! 3  impulses k_l r_l of the points in contact, so that the step loses what friction takes and nothing else
-//! 4  v⁺ = 2Δd/Δt − v + M⁻¹ Σ k_l r_l
+//! 3  impulses j_l of the points in contact, so that the step loses what friction takes and nothing else
+//! 4  v⁺ = 2Δd/Δt − v + M⁻¹ Σ j_l
 //! ```
 //!
 //! The bulk is integrated by the midpoint rule with forces between two configurations, which conserve energy and momenta; contact acts at points
@@ -12,12 +12,13 @@
 //! penalties (`traction.rs`) take energy, and the update (`update.rs`) gives it back. Supports, prescribed motion, loads and damping act
 //! in the middle of the step.
 //!
-//! **Books.** `contact` is zero: only kinetic and strain energy are conserved. `friction` is `Δt Σ w j t_a v^a` of the points that slip;
-//! `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
+//! **Books.** `contact` is zero: only kinetic and strain energy are conserved. `friction` is what slip took, in the middle of the step and in the
+//! update; `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
 //! at both ends times the way, and what the scheme creates or loses is the error.
 //!
 //! A step that does not converge from where velocities lead is tried from where it begins and from half way, then in two halves.
 
+mod augmentation;
 mod books;
 mod equations;
 mod kinematics;
@@ -58,12 +59,6 @@ const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
 const AHEAD: f64 = 2.0;
 const BEYOND: f64 = 16.0;
-/// Overlap and way of a step at which augmentation is done, of an edge.
-const TIGHT: f64 = 1e-8;
-/// In rounds of augmentation factors are kept while increments shrink to this share.
-const KEEP: f64 = 0.2;
-/// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
-const PARTING: f64 = 0.25;
 
 /// Why a model cannot be carried by these methods.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -279,45 +274,6 @@ impl VelocityUpdate {
         Ok(())
     }
 
-    /// The balance of a step, with the multipliers of the step before and as many rounds of augmentation as are asked for.
-    fn solve(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        leap: Leap,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Inside, Trouble<StepError>> {
-        self.work.multipliers.copy_from_slice(&self.carried);
-        let mut inside = match self.converge(model, state, leap, ledger, stop) {
-            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
-                self.work.multipliers.fill(Multiplier::default());
-                self.converge(model, state, leap, ledger, stop)?
-            }
-            done => done?,
-        };
-        for _ in 0..self.options.augmentation {
-            let good = (state.x.clone(), self.work.multipliers.clone());
-            if !self.augment(leap.length) {
-                break;
-            }
-            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
-                Ok(found) => inside = found,
-                Err(Outcome::Stopped) => return Err(Trouble::Stopped),
-                Err(_) => {
-                    // the last round that converged is the answer
-                    (state.x, self.work.multipliers) = good;
-                    self.counts.loose += 1;
-                    inside = self
-                        .newton_from(model, state, leap, ledger, stop, 0.0)
-                        .map_err(|outcome| self.refused(model, state, leap, outcome))?;
-                    break;
-                }
-            }
-        }
-        Ok(inside)
-    }
-
     /// Where everybody is at both ends, who may meet, and who overlaps at the start.
     fn look(&mut self, model: &Model, state: &State, leap: Leap) -> Result<(), Trouble<StepError>> {
         let Leap { length: h, end: t1, .. } = leap;
@@ -474,23 +430,6 @@ impl VelocityUpdate {
         }
     }
 
-    /// Takes the tractions as multipliers; false if contacts are tight already.
-    fn augment(&mut self, h: f64) -> bool {
-        let mut loose: f64 = 0.0;
-        self.work.multipliers.fill(Multiplier::default());
-        for contact in &self.work.contacts {
-            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
-            loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
-            loose = match contact.slips {
-                true if contact.shear_power() < 0.0 => f64::INFINITY,
-                true => loose,
-                false => loose.max(h * contact.slip_speed()),
-            };
-            self.work.multipliers[contact.point as usize] = contact.next_multiplier();
-        }
-        loose > TIGHT * self.finest
-    }
-
     /// Remembers the start of the step, before the first part of it is booked.
     fn keep_before(&mut self, state: &State, ledger: &Ledger) {
         let mut record = Record::default();
@@ -526,32 +465,6 @@ impl VelocityUpdate {
         self.carry(h);
         state.v.copy_from_slice(&self.velocity[..soft]);
         ledger.kinetic = self.work.mass.kinetic(model, &state.v);
-    }
-}
-
-impl VelocityUpdate {
-    /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
-    fn carry(&mut self, h: f64) {
-        self.carried.fill(Multiplier::default());
-        if self.options.augmentation == 0 {
-            return;
-        }
-        let soft = self.work.points.soft;
-        for contact in &self.work.contacts {
-            let (mut parting, mut push) = (0.0, 0.0);
-            let nodes = &contact.end.nodes[..contact.end.count];
-            for (r, &k) in contact.normal_shape().iter().zip(nodes) {
-                parting += r.dot(&self.velocity[k as usize]);
-                push += if (k as usize) < soft {
-                    h * self.inertia.inverse[k as usize] * r.norm_squared()
-                } else {
-                    0.0
-                };
-            }
-            if parting <= PARTING * push {
-                self.carried[contact.point as usize] = contact.next_multiplier();
-            }
-        }
     }
 }
 

@@ -42,5 +42,4 @@ mod two_bars_meet_and_part;
 mod two_hex_bars_meet_and_part;
 mod velocity_update_blocks;
 mod velocity_update_bulk;
-mod velocity_update_self;
 mod velocity_update_space;

@@ -1,0 +1,98 @@
+//! Rounds of augmentation (Uzawa): a step is solved again with the tractions of the last time as multipliers, until contacts are tight; tractions of points that
+//! stay in contact are the multipliers that the next step begins with, so that what rests neither sinks nor creeps.
+
+use super::equations::Inside;
+use super::traction::Multiplier;
+use super::{StepError, VelocityUpdate};
+use crate::model::{Ledger, Model, State};
+use crate::solve::newton::{Leap, Outcome, Trouble};
+use std::sync::atomic::AtomicBool;
+
+/// Overlap and way of a step at which augmentation is done, of an edge.
+const TIGHT: f64 = 1e-8;
+/// In rounds of augmentation factors are kept while increments shrink to this share.
+const KEEP: f64 = 0.2;
+/// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
+const PARTING: f64 = 0.25;
+
+impl VelocityUpdate {
+    /// The balance of a step, with the multipliers of the step before and as many rounds of augmentation as are asked for.
+    pub(super) fn solve(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Inside, Trouble<StepError>> {
+        self.work.multipliers.copy_from_slice(&self.carried);
+        let mut inside = match self.converge(model, state, leap, ledger, stop) {
+            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
+                self.work.multipliers.fill(Multiplier::default());
+                self.converge(model, state, leap, ledger, stop)?
+            }
+            done => done?,
+        };
+        for _ in 0..self.options.augmentation {
+            let good = (state.x.clone(), self.work.multipliers.clone());
+            if !self.augment(leap.length) {
+                break;
+            }
+            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
+                Ok(found) => inside = found,
+                Err(Outcome::Stopped) => return Err(Trouble::Stopped),
+                Err(_) => {
+                    // the last round that converged is the answer
+                    (state.x, self.work.multipliers) = good;
+                    self.counts.loose += 1;
+                    inside = self
+                        .newton_from(model, state, leap, ledger, stop, 0.0)
+                        .map_err(|outcome| self.refused(model, state, leap, outcome))?;
+                    break;
+                }
+            }
+        }
+        Ok(inside)
+    }
+
+    /// Takes the tractions as multipliers; false if contacts are tight already.
+    fn augment(&mut self, h: f64) -> bool {
+        let mut loose: f64 = 0.0;
+        self.work.multipliers.fill(Multiplier::default());
+        for contact in &self.work.contacts {
+            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
+            loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
+            loose = match contact.slips {
+                true if contact.shear_power() < 0.0 => f64::INFINITY,
+                true => loose,
+                false => loose.max(h * contact.slip_speed()),
+            };
+            self.work.multipliers[contact.point as usize] = contact.next_multiplier();
+        }
+        loose > TIGHT * self.finest
+    }
+
+    /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
+    pub(super) fn carry(&mut self, h: f64) {
+        self.carried.fill(Multiplier::default());
+        if self.options.augmentation == 0 {
+            return;
+        }
+        let soft = self.work.points.soft;
+        for contact in &self.work.contacts {
+            let (mut parting, mut push) = (0.0, 0.0);
+            let nodes = &contact.end.nodes[..contact.end.count];
+            for (r, &k) in contact.normal_shape().iter().zip(nodes) {
+                parting += r.dot(&self.velocity[k as usize]);
+                push += if (k as usize) < soft {
+                    h * self.inertia.inverse[k as usize] * r.norm_squared()
+                } else {
+                    0.0
+                };
+            }
+            if parting <= PARTING * push {
+                self.carried[contact.point as usize] = contact.next_multiplier();
+            }
+        }
+    }
+}
