@@ -25,8 +25,11 @@ use std::sync::atomic::AtomicBool;
 /// The kind of an outcome.
 pub type Kind = String;
 
+/// Reads an input and says what became of it.
+pub type Target = fn(&[u8]) -> Kind;
+
 /// All targets.
-pub const TARGETS: [(&str, fn(&[u8]) -> Kind); 5] =
+pub const TARGETS: [(&str, Target); 5] =
     [("deck", deck), ("gmsh", gmsh), ("frame", frame), ("checkpoint", checkpoint), ("history", history)];
 
 /// Steps that a deck or a checkpoint is carried on.

@@ -1,6 +1,6 @@
 //! What a deck may ask of other methods only: told by the name of the key, with the reason and what would do instead.
 
-use super::body::{AnyBody, Body, Part};
+use super::body::{AnyBody, Part};
 use super::check::Checker;
 use super::contact::Contact;
 use super::method::MethodName;

@@ -191,7 +191,7 @@ kind!(
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyBody {
     Deformable(Box<Body>),
-    Rigid(Obstacle),
+    Rigid(Box<Obstacle>),
 }
 
 impl AnyBody {
@@ -213,7 +213,7 @@ impl Kind for AnyBody {
         let material = r.has("material") || r.has("materials");
         let rigid = r.is_table("plane") || r.has("polyline") || (r.has("mesh") && !material);
         match rigid {
-            true => obstacle::read(item).map(AnyBody::Rigid),
+            true => obstacle::read(item).map(|obstacle| AnyBody::Rigid(Box::new(obstacle))),
             false => read_section(item).map(|body| AnyBody::Deformable(Box::new(body))),
         }
     }

@@ -1,6 +1,6 @@
 //! `[contact]`: who touches whom, and how.
 
-use super::body::{AnyBody, Body, Part};
+use super::body::{AnyBody, Part};
 use crate::contact::friction::Stick;
 use carom_declare::{Listed, NotNegative, Share, Tables, section};
 
@@ -51,7 +51,8 @@ impl Listed for Between {}
 /// Can anything touch anything? One body alone cannot, unless it may touch itself. What could not be read may be anything.
 pub fn touching(contact: Option<&Contact>, bodies: &[(String, Option<AnyBody>)]) -> bool {
     let out = |name: &String| contact.is_some_and(|c| c.off.contains(name));
-    let apart = |body: &AnyBody| matches!(body, AnyBody::Deformable(body) if body.contact == Part::All(false));
+    let apart =
+        |body: &AnyBody| matches!(body, AnyBody::Deformable(body) if body.contact == Part::All(false));
     let rigid = |body: &AnyBody| matches!(body, AnyBody::Rigid(_));
     let there: Vec<Option<&AnyBody>> = bodies
         .iter()

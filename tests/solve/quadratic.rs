@@ -41,7 +41,7 @@ fn friction_on_a_sheet_is_found_by_a_handful_of_factorisations_too() {
         let a = coupled(&sheet(side, 3, &mut dice), 3);
         let n = a.size() / 3;
         let of = |i: usize, dice: &mut Dice| {
-            if i % 3 == 0 { dice.between(-1.0, 0.2) } else { dice.between(-0.4, 0.4) }
+            if i.is_multiple_of(3) { dice.between(-1.0, 0.2) } else { dice.between(-0.4, 0.4) }
         };
         let b: Vec<f64> = (0..3 * n).map(|i| of(i, &mut dice)).collect();
         let first: Vec<u32> = (0..=n as u32).map(|c| 3 * c).collect();
