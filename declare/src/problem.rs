@@ -73,7 +73,7 @@ impl fmt::Display for Problem {
                     .map(|c| if c == '\t' { '\t' } else { ' ' })
                     .collect();
                 let width = (*width).clamp(1, SHOWN);
-                write!(f, "  {:2$} | {:lead$}{before}{:^^width$}", "", "", number.len())?;
+                write!(f, "  {:3$} | {:lead$}{before}{:^^width$}", "", "", "", number.len())?;
                 if help.is_empty() { Ok(()) } else { write!(f, " {help}") }
             }
             At::Option(option) if help.is_empty() => write!(f, "{}: {message}", harmless(option, SENTENCE)),

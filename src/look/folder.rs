@@ -25,7 +25,9 @@ impl Table {
     ///
     /// With `growing`, a last line without its end is left out.
     pub fn read(path: &Path, growing: bool) -> Result<Table, LookError> {
-        Table::parse(path, &read_text(path)?, growing)
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|source| LookError::Read { path: path.to_owned(), source })?;
+        Table::parse(path, &text, growing)
     }
 
     /// The same of a text; `path` is for messages.
@@ -151,6 +153,8 @@ impl Summary {
 /// The history of a run.
 pub fn history(dir: &Path, summary: &Summary) -> Result<Table, LookError> {
     let path = dir.join("history.csv");
+    // what a user points at may be a link or a pipe; what stands in a folder may not
+    disk::require_file(&path).map_err(|source| LookError::Read { path: path.clone(), source })?;
     let table = Table::read(&path, summary.status != "finished")?;
     if table.column("total").is_none() || table.column("error").is_none() {
         let what = "there are no columns `total` and `error`".into();

@@ -3,11 +3,11 @@
 use super::*;
 use crate::output::testing::scratch;
 use crate::run::disk::journal::{self, Did};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DECK: &str = r#"
 method = "verlet"
-end = 0.01
+end = 0.2
 [body.bar]
 mesh = { shape = "bar", length = 1.0, cells = 4, area = 1e-4 }
 material = { law = "linear", young = 1e6, poisson = 0.0, density = 1000 }
@@ -67,14 +67,13 @@ impl Disk {
     }
 
     /// What is there when the power comes back: the names that were kept or all, the contents that were kept or all.
-    fn after_a_cut(&self, all_names: bool, all_content: bool, from: &Path, to: &Path) {
-        let _ = fs::remove_dir_all(to);
-        fs::create_dir_all(to.join("frames")).unwrap();
-        for (path, &file) in if all_names { &self.names } else { &self.kept_names } {
+    fn after_a_cut(&self, all_names: bool, all_content: bool) -> BTreeMap<PathBuf, Vec<u8>> {
+        let names = if all_names { &self.names } else { &self.kept_names };
+        let content = |file: usize| {
             let (written, kept) = &self.files[file];
-            let content = if all_content { written } else { kept };
-            fs::write(to.join(path.strip_prefix(from).unwrap()), content).unwrap();
-        }
+            if all_content { written.clone() } else { kept.clone() }
+        };
+        names.iter().map(|(path, &file)| (path.clone(), content(file))).collect()
     }
 }
 
@@ -91,11 +90,21 @@ fn a_run_goes_on_to_the_same_end_wherever_the_power_went() {
         did.iter().filter(|d| matches!(d, Did::Renamed(_, to) if to.ends_with("checkpoint.a"))).count();
     assert!(checkpoints > 2, "{checkpoints}");
 
+    // most cuts leave what an earlier one left
+    let mut seen = BTreeSet::new();
     let mut disk = Disk::default();
     for (i, step) in did.iter().enumerate() {
         disk.see(step);
         for (names, content) in [(false, false), (true, false), (false, true), (true, true)] {
-            disk.after_a_cut(names, content, &whole, &cut);
+            let left = disk.after_a_cut(names, content);
+            if !seen.insert(left.clone()) {
+                continue;
+            }
+            let _ = fs::remove_dir_all(&cut);
+            fs::create_dir_all(cut.join("frames")).unwrap();
+            for (path, content) in left {
+                fs::write(cut.join(path.strip_prefix(&whole).unwrap()), content).unwrap();
+            }
             let there = |name: &str| cut.join(name).exists();
             let begun = there("summary.json") || there("checkpoint.a");
             if !begun {
