@@ -12,7 +12,7 @@ use crate::model::{Model, State};
 /// Bodies that are this near, in edges of the finest, have met.
 const MET: f64 = 1e-3;
 /// Moves of bodies towards each other; who has not met by then meets later.
-const MOVES: usize = 100;
+const MOVES: usize = 30;
 /// Facets of a round surface turn by this much against their neighbours [rad]: less is flat, more is an edge.
 const ROUND: [f64; 2] = [0.005, 0.6];
 
