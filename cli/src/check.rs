@@ -206,10 +206,11 @@ fn touching(surfaces: &Surfaces, model: &Model, text: &mut String) -> std::fmt::
             (_, true) => "a plane".to_owned(),
             _ => format!("{} facets, {} edges, {} nodes", body.facets, body.edges, body.nodes),
         };
-        (body.name.clone(), format!("{kind}, {what}"))
+        (body.name.clone(), format!("{kind}\n{what}"))
     });
     for (names, said) in grouped(said.collect()) {
-        writeln!(text, "  {names}: {said}")?;
+        let (kind, what) = said.split_once('\n').unwrap_or_default();
+        writeln!(text, "  {kind} {names}: {what}")?;
     }
     match &surfaces.overlaps[..] {
         [] => writeln!(text, "  nothing overlaps at the start"),

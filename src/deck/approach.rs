@@ -9,10 +9,12 @@ use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::{Model, State};
 
+/// Bodies further apart than this, over the size of all of them, do not meet: a plane may be anywhere.
+const FARTHEST: f64 = 1e6;
 /// Bodies that are this near, in edges of the finest, have met.
 const MET: f64 = 1e-3;
 /// Moves of bodies towards each other; who has not met by then meets later.
-const MOVES: usize = 100;
+const MOVES: usize = 30;
 /// Facets of a round surface turn by this much against their neighbours [rad]: less is flat, more is an edge.
 const ROUND: [f64; 2] = [0.005, 0.6];
 
@@ -129,7 +131,9 @@ impl<'a> Flight<'a> {
     /// Two bodies that are nearest, and their gap; none if nobody can meet anybody.
     fn nearest(&mut self) -> Option<([u32; 2], f64)> {
         let least = self.at_least();
-        let largest = (0..self.scene.bodies.len()).fold(Aabb::EMPTY, |mut all, b| {
+        // a plane goes on for ever
+        let bounded = (0..self.scene.bodies.len()).filter(|&b| !self.scene.bodies[b].plane);
+        let largest = bounded.fold(Aabb::EMPTY, |mut all, b| {
             let Aabb { lo, hi } = self.extent(b);
             all.add(&lo);
             all.add(&hi);
@@ -157,7 +161,7 @@ impl<'a> Flight<'a> {
             // what overlaps touches; how deep is told elsewhere
             let apart = nodes.chain(edges).filter(|(pair, _)| pair[0] != pair[1]);
             let found = apart.min_by(|p, q| p.1.max(0.0).total_cmp(&q.1.max(0.0)).then(p.0.cmp(&q.0)));
-            if found.is_some() || reach > 2.0 * size {
+            if found.is_some() || reach > FARTHEST * size {
                 return found.map(|(pair, gap)| (pair, gap.max(0.0)));
             }
             reach *= 2.0;

@@ -221,7 +221,6 @@ mesh = { shape = "rectangle", size = [1, 1], cells = [1, 1], rotate = { axis = [
 material = { law = "linear", young = 1, poisson = 0, density = 1 }
 shatter = { pieces = 5, seed = 3, gap = 0.01, burst = 2, refine = 1 }
 spin = [0, 0, 1]
-fix = "xmin"
 "#,
     r#"
 method = "nonsmooth"

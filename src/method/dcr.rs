@@ -62,7 +62,7 @@ words! {
 
 words! {
     /// What is answered together.
-    pub enum Response {
+    pub enum Exchanges {
         /// Contacts that share nodes.
         Islands = "islands",
         /// Nothing: every contact once a step, one after the other, as published.
@@ -91,7 +91,7 @@ section! {
         /// Who moves when an overlap is undone.
         projection: Projection;
         /// What is answered together.
-        response: Response;
+        response: Exchanges;
         /// How much friction a normal impulse bears.
         cone: Cone;
         /// How often contacts that share nodes are gone through in a step, at most; it ends when none closes.

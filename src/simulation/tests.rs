@@ -9,7 +9,8 @@ const DECK: &str = r#"
 method = "verlet"
 end = 0.2
 [body.bar]
-mesh = { shape = "bar", length = 1.0, cells = 4, area = 1e-4 }
+mesh = { shape = "bar", length = 1.0, cells = 4 }
+area = 1e-4
 material = { law = "linear", young = 1e6, poisson = 0.0, density = 1000 }
 velocity = [1, 0, 0]
 fix = "xmin"

@@ -161,8 +161,8 @@ pub(super) const TEN_CYLINDERS: Published = Published {
         }
         let [mises, of_implicit] = [own, implicit].map(|o| most_between(o, "mises", SPAN));
         checks.extend([
-            // the prototype's largest of all is that of these milliseconds, when bodies are pressed most
-            Prototype.within("largest von Mises stress, 19 to 22 ms [Pa]", mises, 3.77e6, 0.15 * 3.77e6),
+            // the prototype has 3.0 to 3.7 MPa at 20.5 ms and never more than 3.77 MPa
+            Prototype.within("largest von Mises stress, 19 to 22 ms [Pa]", mises, 3.5e6, 0.75e6),
             Paper.within("that of the implicit scheme, of it", of_implicit / mises, 1.0, 0.1),
             Prototype.within("largest von Mises stress of all", own.most("mises"), 3.77e6, 0.377e6),
             Exact.at_most("largest energy error, relative", own.ledger.error_max_rel(), 0.01),

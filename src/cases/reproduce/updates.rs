@@ -1,4 +1,4 @@
-//! Contact that keeps energy, by `velocity-update` (Love & Laursen 2003): rings, blocks, a golf ball. Expected figures are those of an independent
+//! Contact that keeps energy, by `velocity-update` (Love & Laursen 2003): rings, blocks, a golf ball. Expected figures are those of a
 //! prototype of the same scheme where the paper gives none; the paper says "about 5 %" for the rings and 1.2 % for its own golf ball.
 
 use super::Origin::*;

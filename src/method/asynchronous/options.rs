@@ -9,8 +9,8 @@ words! {
     pub enum Mode {
         /// As they work best.
         Default = "default",
-        /// As the method was published: free steps, kicks at the start, raw velocities, contacts one after the other along the
-        /// node's own normal, steps of contact that follow the speed; clearly less accurate.
+        /// As the method was published: free steps, kicks at the start, raw velocities, steps of contact that follow the speed;
+        /// clearly less accurate. (21) takes `normal = "contactor"` beside it.
         Paper = "paper",
     }
 }
@@ -54,10 +54,10 @@ words! {
 words! {
     /// What is answered together.
     pub enum Response {
-        /// All contacts of one instant, where they share nodes: bodies at rest do not sink into each other.
-        Simultaneous = "simultaneous",
-        /// One contact after the other, the deepest first, as published.
+        /// One contact after the other, the deepest first.
         Sequential = "sequential",
+        /// All contacts of one instant, where they share nodes, as (18) of the paper: every pair parts as fast as it closed.
+        Simultaneous = "simultaneous",
     }
 }
 
@@ -168,7 +168,7 @@ impl Options {
                 phase: Phase::Centred,
                 contact_step: ContactStep::Local(0.5),
                 contact_velocity: ContactVelocity::Synchronised,
-                response: Response::Simultaneous,
+                response: Response::Sequential,
                 normal: Normal::Face,
                 edge_edge: true,
             },
@@ -180,7 +180,7 @@ impl Options {
                 contact_step: ContactStep::Adaptive { travel: 0.5, longest: Longest::Average(1.0) },
                 contact_velocity: ContactVelocity::Raw,
                 response: Response::Sequential,
-                normal: Normal::Contactor,
+                normal: Normal::Face,
                 edge_edge: false,
             },
         }

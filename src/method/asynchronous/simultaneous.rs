@@ -1,9 +1,9 @@
-//! All contacts of one instant at once: those that share nodes are answered together ([`Island`]).
+//! All contacts of one instant at once: those that share nodes are answered together (`dcr::exchange`).
 //!
 //! Answered one after the other, each turns round what its neighbours have just turned round: energy stays, but a pair that
 //! closed with u does not part with u, and over many contact checks bodies at rest sink into each other. Together every
-//! pair that is pressed parts with e times the speed at which it closed when the instant began, so nobody gets deeper:
-//! between two checks a pair moves by ½Δt(u⁺ + u⁻), and the sum of that is the sum of what parted before it was answered.
+//! pair that is pressed parts with e times the speed at which it closed when the instant began. Between two checks a pair
+//! moves by ½Δt(u⁺ + u⁻): with e = 1 what it goes deeper before a check it comes back after it.
 
 use super::impulses::{Books, ContactContext, Local};
 use super::options::ContactVelocity;

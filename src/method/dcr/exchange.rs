@@ -24,7 +24,7 @@
 //! the bodies together. On two graded bars whose meshes do not match it was 1.8 % in one impact.
 
 use super::collisions::Collisions;
-use super::{Cone, Options, Response, Variant};
+use super::{Cone, Options, Exchanges, Variant};
 use crate::contact::friction::{Stick, scale_to_cone};
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::math::sets::Sets;
@@ -182,7 +182,7 @@ impl Collisions {
         if options.cone == Cone::Printed {
             pending.iter_mut().for_each(|w| w.pair.mu /= 1.0 + w.pair.e);
         }
-        if options.response == Response::Pairwise {
+        if options.response == Exchanges::Pairwise {
             // each an island of its own, in the order in which they were found
             order.clear();
             order.extend((0..pending.len() as u32).map(|c| [c, c]));
