@@ -202,8 +202,8 @@ integration = "nodal"
 method = "nonsmooth"
 end = 1
 [nonsmooth]
-beta = 0.25
-gamma = 0.6
+beta = 0
+gamma = 0.5
 hessian = "kept"
 friction_gradient = "full"
 penalty = 1e5

@@ -66,9 +66,9 @@ section! {
     /// Switches of method "nonsmooth".
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Options: "nonsmooth" {
-        /// Newmark's β: 0 leaves the elements explicit, ¼ is the trapezoidal rule; contact is implicit whatever it is.
+        /// Newmark's β: 0 leaves the elements explicit; contact is implicit. No other value is taken yet.
         beta: f64 as Share = 0.0;
-        /// Newmark's γ.
+        /// Newmark's γ; no other value is taken yet.
         gamma: f64 as Share = 0.5;
         /// Where the gradients are taken along which contact presses.
         gradient ("contact_gradient"): Gradient;
@@ -88,6 +88,14 @@ section! {
         halvings: u32 = 5;
         /// Through which of two facets that cost the same a node leaves.
         ties: Ties;
+    } check |r| {
+        let explicit = beta.is_none_or(|b| b == 0.0) && gamma.is_none_or(|g| g == 0.5);
+        if !explicit {
+            let message = format!("{} asks for implicit elements, whose contact can put energy in where corners meet", r.name);
+            let help = "only beta = 0 with gamma = 0.5 is trusted; \"velocity-update\" is implicit";
+            r.problems.add(&r.place, message, help);
+        }
+        explicit
     }
 }
 
