@@ -48,8 +48,17 @@ const FILES: [&str; 9] = [
 ];
 const SUMMARY: &str = "summary.json";
 
-/// Whether a run may begin in `out`: what is there, or a refusal.
+/// Whether a run may begin in `out`: what is there, or a refusal, also if somebody is at work there.
 pub(super) fn examine(out: &Path, before: Before) -> Result<Found, SimulationError> {
+    let found = examine_held(out, before);
+    match found {
+        Ok(Found::Run) | Err(SimulationError::FolderTaken { .. }) => Lock::look(out).and(found),
+        _ => found,
+    }
+}
+
+/// The same by who holds the lock.
+pub(super) fn examine_held(out: &Path, before: Before) -> Result<Found, SimulationError> {
     let path = || out.to_path_buf();
     let others = |entries: fs::ReadDir| entries.flatten().filter(|e| e.file_name() != lock::FILE).count();
     let is_file = |name: &str| fs::symlink_metadata(out.join(name)).is_ok_and(|m| m.is_file());
@@ -67,8 +76,8 @@ pub(super) fn examine(out: &Path, before: Before) -> Result<Found, SimulationErr
     };
     match (found, before) {
         (Found::Free, Before::Resume) => Err(SimulationError::NothingToResume { path: path() }),
-        (Found::Run, Before::Keep) => Lock::look(out).and(Err(SimulationError::FolderTaken { path: path() })),
-        (Found::Run, _) => Lock::look(out).and_then(|()| plain(out)).map(|()| found),
+        (Found::Run, Before::Keep) => Err(SimulationError::FolderTaken { path: path() }),
+        (Found::Run, _) => plain(out).map(|()| found),
         (Found::Free, _) => Ok(found),
     }
 }

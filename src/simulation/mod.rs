@@ -332,7 +332,7 @@ impl Simulation {
     /// Begins, or takes up, the run in a folder, which exists.
     fn start_in(&mut self, path: &Path, before: Before) -> Result<(), SimulationError> {
         self.lock = Some(Lock::take(path)?);
-        let found = folder::examine(path, before)?;
+        let found = folder::examine_held(path, before)?;
         if before == Before::Resume && found == Found::Run {
             self.is_ours(path)?;
             if let Base::Checkpoint(slot, record) = folder::base(path)? {

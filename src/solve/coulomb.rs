@@ -122,6 +122,9 @@ impl Island {
         self.first.clear();
         self.starts.clear();
         self.columns.clear();
+        // what an earlier step left here must not decide anything: a run that is resumed has none of it
+        self.status.clear();
+        self.best.clear();
         (self.factorisations, self.solved) = (0, false);
         for (at, &k) in members.iter().enumerate() {
             let k = k as usize;

@@ -271,7 +271,6 @@ fn a_sheet_holds_the_first_and_the_last_frame() {
 
 /// Two bars, one at smaller x: the other one can be left out, looked at from near, and decide the colours.
 #[test]
-#[ignore = "written and not yet run: take this away once it has passed"]
 fn bodies_can_be_left_out_and_looked_at_from_near() {
     let dir = folders::empty("chosen");
     folders::two_bars(&dir, 3);
@@ -295,7 +294,6 @@ fn bodies_can_be_left_out_and_looked_at_from_near() {
 
 /// One node of a hundred is stressed fifty times more than the others: only the full range is up to it.
 #[test]
-#[ignore = "written and not yet run: take this away once it has passed"]
 fn a_single_peak_does_not_hide_the_rest_and_can_be_marked() {
     let dir = folders::empty("peak");
     let mut model = folders::Model::default();

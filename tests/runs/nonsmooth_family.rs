@@ -31,21 +31,22 @@ fn without_contact_the_trapezoidal_rule_keeps_the_energy_of_a_linear_bar() {
     assert!(run.ledger.error_max_rel() < 1e-11);
 }
 
-/// Overlap goes inversely with the stiffness of springs, F/k, and the books close. (Energies are not compared: what an impact loses follows
+/// Ten times stiffer springs overlap between √10 times less, in an impact (v√(m/k)), and ten times less, under a given force (F/k); the books close. (Energies are not compared: what an impact loses follows
 /// from the phase of the step, |1 − 2θ|.)
 #[test]
-fn springs_in_the_place_of_constraints_overlap_inversely_to_their_stiffness() {
+fn springs_in_the_place_of_constraints_overlap_less_the_stiffer_they_are() {
     let overlap = [1e5, 1e6, 1e7].map(|k| {
         let model = squares(0.0);
         let options = Options { penalty: Some(k), ..Options::default() };
-        let mut run = Run::with(model, Nonsmooth::new(&squares(0.0), StepRule::Fixed(1e-3), options), approach);
+        let mut run =
+            Run::with(model, Nonsmooth::new(&squares(0.0), StepRule::Fixed(1e-3), options), approach);
         run.until(0.8).unwrap();
         assert!(run.ledger.error_max_rel() < 5e-3, "{}", run.ledger.error_max_rel());
         run.ledger.penetration_max
     });
     for pair in overlap.windows(2) {
         let ratio = pair[0] / pair[1];
-        assert!((5.0..20.0).contains(&ratio), "{ratio}");
+        assert!((3.0..11.0).contains(&ratio), "{ratio}");
     }
 }
 

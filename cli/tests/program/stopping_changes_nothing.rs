@@ -201,8 +201,12 @@ fn looking_changes_no_contact() {
         run(&path, &rare, &[]);
         run(&path, &often, &["--set", "output.history=500", "--set", "output.frames=50"]);
         let (rare, often) = (last_state(&rare), last_state(&often));
+        // methods without common steps measure their largest error at the rows, so that it belongs to those who look
+        let measured = ["asynchronous", "verlet"].contains(&method);
         let own = |name: &&String| {
-            !["history.", "frames.", "probes.", "balance."].iter().any(|observer| name.starts_with(observer))
+            let observers = ["history.", "frames.", "probes.", "balance.", "peaks."];
+            !observers.iter().any(|observer| name.starts_with(observer))
+                && !(measured && *name == "ledger.numbers")
         };
         let names: Vec<&String> = rare.arrays.keys().filter(own).collect();
         assert!(names.iter().any(|n| *n == received) && names.iter().any(|n| *n == "state.x"), "{names:?}");

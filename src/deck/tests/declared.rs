@@ -233,10 +233,10 @@ fn a_key_is_added_in_one_place() {
             };
             let uses = |mark: String| sources.iter().map(|s| count(s, &mark)).sum::<usize>();
             let count = uses(format!(".{}", key.name)) + uses(format!(" {}: ", key.name));
-            // but for `steps`, on which the default of `safety` depends, and `friction` and `mass`, words of `[contact]`
-            // and of the model too
+            // but for `steps`, on which the default of `safety` depends, and `friction`, `mass`, `normal` and `update`, words
+            // of `[contact]`, of the model, of planes and of checksums too
             assert!(
-                count == 0 || ["steps", "friction", "mass"].contains(&key.name),
+                count == 0 || ["steps", "friction", "mass", "normal", "update"].contains(&key.name),
                 "{section}.{} is named in src/deck",
                 key.name
             );

@@ -24,7 +24,7 @@
 //! the bodies together. On two graded bars whose meshes do not match it was 1.8 % in one impact.
 
 use super::collisions::Collisions;
-use super::{Cone, Options, Exchanges, Variant};
+use super::{Cone, Exchanges, Options, Variant};
 use crate::contact::friction::{Stick, scale_to_cone};
 use crate::contact::pair::{MAX_POINTS, Pair};
 use crate::math::sets::Sets;
