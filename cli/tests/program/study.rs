@@ -84,7 +84,13 @@ fn a_study_killed_twice_is_that_of_an_undisturbed_one() {
         assert!(row[mises].parse::<f64>().unwrap() > 0.0 && row[force].parse::<f64>().unwrap() > 0.0);
     }
     for run in 1..=12 {
-        let files = |folder: &Path| crate::common::contents(&folder.join(format!("run-{run:03}")));
+        // results: a kill in the last moment may leave a lock or half a checkpoint behind, which are nobody's
+        let results = ["history", "frames", "deck"];
+        let files = |folder: &Path| {
+            let mut all = crate::common::contents(&folder.join(format!("run-{run:03}")));
+            all.retain(|(name, _)| results.iter().any(|r| name.starts_with(r)) && !name.ends_with(".tmp"));
+            all
+        };
         assert_eq!(files(&whole), files(&killed), "run {run}");
     }
     assert!(whole.join("plots/contact.friction.svg").is_file());
