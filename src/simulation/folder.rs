@@ -47,6 +47,8 @@ const FILES: [&str; 9] = [
     "summary.json.tmp",
 ];
 const SUMMARY: &str = "summary.json";
+/// The first file of a run while it is written.
+const UNNAMED: &str = "summary.json.tmp";
 
 /// Whether a run may begin in `out`: what is there, or a refusal, also if somebody is at work there.
 pub(super) fn examine(out: &Path, before: Before) -> Result<Found, SimulationError> {
@@ -60,8 +62,11 @@ pub(super) fn examine(out: &Path, before: Before) -> Result<Found, SimulationErr
 /// The same by who holds the lock.
 pub(super) fn examine_held(out: &Path, before: Before) -> Result<Found, SimulationError> {
     let path = || out.to_path_buf();
-    let others = |entries: fs::ReadDir| entries.flatten().filter(|e| e.file_name() != lock::FILE).count();
     let is_file = |name: &str| fs::symlink_metadata(out.join(name)).is_ok_and(|m| m.is_file());
+    // a run that was killed before its first file had a name has not begun
+    let ours =
+        |e: &fs::DirEntry| e.file_name() == lock::FILE || (e.file_name() == UNNAMED && is_file(UNNAMED));
+    let others = |entries: fs::ReadDir| entries.flatten().filter(|e| !ours(e)).count();
     let begun =
         || is_file(SUMMARY) || (is_file("deck.toml") && (is_file("checkpoint.a") || is_file("checkpoint.b")));
     let found = match fs::read_dir(out).map(others) {

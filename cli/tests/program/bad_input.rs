@@ -136,6 +136,19 @@ fn a_folder_that_belongs_to_somebody_else_is_left_alone() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
 }
 
+#[test]
+fn a_folder_that_a_run_was_killed_in_before_it_began_is_free() {
+    let scratch = Scratch::new("stillborn");
+    let deck = scratch.write("deck.toml", GOOD);
+    let out = scratch.path("out");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("lock"), "1\n").unwrap();
+    fs::write(out.join("summary.json.tmp"), "{").unwrap();
+    let output = carom(["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(out.join("summary.json").exists() && !out.join("summary.json.tmp").exists());
+}
+
 /// Files may not grow beyond a few blocks of 512 bytes: what a full disk does, without one.
 #[cfg(unix)]
 fn limited(blocks: u32, deck: &Path, out: &Path) -> std::process::Output {
