@@ -171,11 +171,6 @@ impl VelocityUpdate {
         })
     }
 
-    /// The last iteration.
-    pub fn newton(&self) -> &Newton {
-        &self.newton
-    }
-
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.newton.iterations, self.counts.halved)
@@ -212,6 +207,7 @@ impl VelocityUpdate {
         let iterations = self.newton.iterations;
         self.before = None;
         self.impulses.forget();
+        self.newton.begin();
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
             if done.is_err() {
@@ -554,6 +550,10 @@ impl Method for VelocityUpdate {
 
     fn next_step(&self) -> f64 {
         self.control.dt
+    }
+
+    fn newton(&self) -> Option<&Newton> {
+        Some(&self.newton)
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {
