@@ -59,15 +59,15 @@ def safety(text, value):
     return text + f"\n[step]\nsafety = {value}\n"
 
 
-def tangential(rounds):
-    """The tangential penalty of velocity-update, with so many rounds of augmentation."""
-    return lambda text, value: text + f"\n[velocity-update]\ntangential_penalty = {value}\naugmentation = {rounds}\n"
+def tangential(switches):
+    """The tangential penalty of velocity-update, with other switches of it."""
+    return lambda text, value: text + f"\n[velocity-update]\ntangential_penalty = {value}\n{switches}\n"
 
 
 # What leaves the scale is drawn at its top.
 CAPS = {"oblique": 0.36}
 MESH, STEP, MU = "cells an edge", "share of the stable step", "friction coefficient"
-ALONE, AUGMENTED = "tangential penalty [Pa s/m], no augmentation", "the same, up to 4 rounds of augmentation"
+PAPER, ALONE, AUGMENTED = ("tangential penalty [Pa s/m], " + t for t in ("as published", "split", "split and augmented"))
 PENALTIES = [0.3, 1, 3, 10, 30, 100, 300]
 # name, deck, [(along, change, values, methods)], figure and its heading, what it should be, where that holds
 ROWS = [
@@ -87,9 +87,10 @@ ROWS = [
                                 (STEP, safety, [0.6, 0.4, 0.2], METHODS[:3]),
                                 (MU, mu, [0.48, 0.5, 0.8], METHODS[:3])],
      creep, "creep, edges / s", lambda along, x: 0.0, {}),
-    ("penalty", "slip-oblique-2d", [(ALONE, tangential(0), PENALTIES, ["velocity-update"]),
-                                     (AUGMENTED, tangential(4), PENALTIES, ["velocity-update"])],
-     friction, "friction / E₀", 0.1226, {ALONE: 300, AUGMENTED: 300}),
+    ("penalty", "slip-oblique-2d", [(PAPER, tangential('update = "paper"\naugmentation = 0'), PENALTIES, ["velocity-update"]),
+                                     (ALONE, tangential("augmentation = 0"), PENALTIES, ["velocity-update"]),
+                                     (AUGMENTED, tangential("augmentation = 4"), PENALTIES, ["velocity-update"])],
+     friction, "friction / E₀", 0.1226, {PAPER: 300, ALONE: 300, AUGMENTED: 300}),
 ]
 
 

@@ -6,6 +6,7 @@ mod common;
 mod contact;
 mod folders;
 mod guide;
+mod implicit;
 mod limits;
 mod stopping_changes_nothing;
 mod study;
