@@ -17,7 +17,6 @@ use faer::perm::PermRef;
 use faer::sparse::linalg::cholesky::{
     LdltRef, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
-use faer::sparse::linalg::LuError;
 use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
@@ -342,10 +341,7 @@ impl Lu {
             Default::default(),
         );
         self.current = done.is_ok();
-        done.map(|_| ()).map_err(|error| match error {
-            LuError::Generic(_) => FactorError::Memory { size: matrix.size },
-            LuError::SymbolicSingular { .. } => FactorError::Singular,
-        })
+        done.map(|_| ()).map_err(|_| FactorError::Singular)
     }
 
     fn solve(&mut self, rhs: &mut [f64]) -> Result<(), FactorError> {
