@@ -22,7 +22,7 @@ use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
 use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
 use crate::contact::scene::FacetKind;
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, doubled_to};
 use crate::contact::three_stage::{ThreeStage, Way};
 use crate::math::{Mat3, Vec3};
 use crate::method::contact_world::ContactWorld;
@@ -79,6 +79,8 @@ pub struct Collisions {
     pub(super) thickness: Vec<f64>,
     /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
     pub(super) two_sided: bool,
+    /// Everybody is a bar: surfaces are ends.
+    in_line: bool,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -103,6 +105,7 @@ impl Collisions {
             impact_zones: ImpactZones::default(),
             thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
             two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
+            in_line: world.scene.facets.iter().all(|f| f.kind == FacetKind::Point),
             deepest: DEEPEST * world.finest,
             clearance: CLEARANCE * world.finest,
             world,
@@ -133,10 +136,7 @@ impl Collisions {
         let Collisions { world: ContactWorld { scene, search, x: now, .. }, start, .. } = self;
         let ways = search.ways.get_or_insert_default();
         // Powers of two, so that lists of candidates last.
-        ways.at_rest = self.deepest * LEAST_REACH;
-        while ways.at_rest < 2.0 * penetration {
-            ways.at_rest *= 2.0;
-        }
+        ways.at_rest = doubled_to(self.deepest * LEAST_REACH, 2.0 * penetration);
         ways.margin = self.clearance * (BESIDE / CLEARANCE);
         let way = |k: u32| now[k as usize] - start[k as usize];
         ways.of_body.clear();
@@ -171,7 +171,11 @@ impl Collisions {
             let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
             self.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
-        let query = self.query(options);
+        let mut query = self.query(options);
+        if self.in_line {
+            // ends that touched before are in each other as far as they came, and no other surface is near them
+            query.reach = query.reach.max(2.0 * way);
+        }
         if swept {
             self.find_crossings(&query)?;
         }
