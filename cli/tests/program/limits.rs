@@ -58,19 +58,11 @@ fn decks_that_fell_through_once_do_so_no_more() {
     let out = scratch.path("02-async-through-rigid.toml");
     let lowest = column(&out, "a.uz").into_iter().fold(0.0, f64::min);
     assert!(lowest > -0.04, "{lowest}");
-    // bars at 0.8 of their wave speed exchange it: one comes to rest 2.375 s after the start, the other leaves
-    for place in ["1.3", "1.31"] {
-        let text = fs::read_to_string(broken("03-dcr-bars-through.toml")).unwrap();
-        let deck = scratch.write("bars.toml", &text.replace("at=[1.3,", &format!("at=[{place},")));
-        let out = scratch.path(&format!("bars-{place}"));
-        let mut run = vec!["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()];
-        run.extend(["--set", "end=3.0"].map(std::ffi::OsStr::new));
-        assert_eq!(code(&carom(run)), 0);
-        let last = |name: &str| *column(&out, name).last().unwrap();
-        let (a, b) = (last("a.vx"), last("b.vx"));
-        // a mesh of 16 cells keeps a few per cent of the speed as vibration
-        assert!(a.abs() < 0.08 && (b - 0.8).abs() < 0.08, "at {place}: {a} and {b}");
-    }
+    let out = scratch.path("03-dcr-bars-through.toml");
+    let (a, b) = (column(&out, "a.ux"), column(&out, "b.ux"));
+    let nearest = a.iter().zip(&b).map(|(a, b)| 1.3 + b - a).fold(f64::INFINITY, f64::min);
+    // they are never shorter than by v/2c of their length each, where they stand together
+    assert!(nearest > 0.6, "{nearest}");
     // stable for ages, and yet not finished without a step: one, or a reason why not
     let (deck, out) = (broken("07-zero-steps.toml"), scratch.path("07"));
     let output = carom(["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()]);
