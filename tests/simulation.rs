@@ -2,7 +2,6 @@
 
 use carom::deck::{self, Input};
 use carom::math::Vec3;
-use carom::model::record::{Array, Record};
 use carom::run::{Run, RunError, pool};
 use carom::{Before, Look, Observer, ObserverError, Simulation, SimulationError};
 use std::path::{Path, PathBuf};
@@ -224,48 +223,4 @@ fn frames_hold_the_largest_stress_so_far() {
     let most = last.iter().copied().fold(0.0, f64::max);
     let told = simulation.peaks().unwrap().mises.unwrap();
     assert!(most >= told.value * (1.0 - 1e-6) && told.time > 0.0 && told.body == "cube", "{most} {told:?}");
-}
-
-/// A record that somebody has made up: whatever it says, it is refused or leads on. Nothing is indexed, waited for or counted by it.
-#[test]
-fn records_that_mean_nothing_are_refused() {
-    type Spoil = (&'static str, &'static str, fn(&mut Array));
-    fn set(array: &mut Array, value: f64, count: u64) {
-        match array {
-            Array::Numbers(v) => v[0] = value,
-            Array::Counts(v) => v[0] = count,
-        }
-    }
-    let spoilt: [Spoil; 11] = [
-        ("dcr", "state.time", |a| set(a, f64::NAN, 0)),
-        ("dcr", "state.time", |a| set(a, -1e300, 0)),
-        ("dcr", "state.x", |a| set(a, f64::INFINITY, 0)),
-        ("dcr", "dcr.step", |a| set(a, 0.0, 0)),
-        ("dcr", "dcr.counts", |a| set(a, 0.0, u64::MAX)),
-        ("semi-explicit", "ledger.numbers", |a| set(a, f64::NAN, 0)),
-        ("asynchronous", "asynchronous.next", |a| set(a, 0.0, u64::MAX)),
-        ("asynchronous", "asynchronous.contact.next", |a| set(a, 0.0, 1)),
-        ("asynchronous", "asynchronous.counts", |a| set(a, 0.0, 1 << 60)),
-        ("asynchronous", "asynchronous.clock", |a| set(a, 1e300, 0)),
-        ("verlet", "asynchronous.tau", |a| set(a, 0.0, u64::MAX)),
-    ];
-    pool(1).unwrap().install(|| {
-        for (method, name, spoil) in spoilt {
-            let case = || {
-                let text = text(method);
-                let input = Input { name: "deck", text: &text, folder: Path::new("."), options: &[] };
-                deck::load(&input).unwrap().case
-            };
-            let mut run = Run::start(case(), Vec::new(), None).unwrap();
-            run.advance(0.005, &AtomicBool::new(false)).unwrap();
-            let mut record: Record = run.save();
-            Run::resume(case(), Vec::new(), None, &record).unwrap();
-            spoil(record.arrays.get_mut(name).unwrap());
-            match Run::resume(case(), Vec::new(), None, &record) {
-                Err(RunError::Record(_)) => {}
-                Err(other) => panic!("{method} {name}: {other}"),
-                Ok(_) => panic!("{method} {name} was believed"),
-            }
-        }
-    });
 }

@@ -16,7 +16,8 @@ use std::process::exit;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const HANG: Duration = Duration::from_secs(10);
+/// Processor time of one input [s].
+const HANG: f64 = 10.0;
 const MEMORY: u64 = 1 << 30;
 /// Inputs that are kept for further changes.
 const KEPT: usize = 20_000;
@@ -122,8 +123,8 @@ fn limited() {
     }
 }
 
-/// The input that is being tried, and since when.
-type Trying = Arc<Mutex<Option<(Instant, String, Vec<u8>)>>>;
+/// The input that is being tried, and since when by the clock of this process.
+type Trying = Arc<Mutex<Option<(f64, String, Vec<u8>)>>>;
 
 fn leave(target: &str, input: &[u8], why: &str) -> ! {
     let folder = root().join("found");
@@ -144,13 +145,25 @@ fn resident() -> u64 {
     line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-fn watch(trying: Trying) {
+/// Processor time of this process so far [s]: others may be busy on this machine. The wall's clock where the system does not tell.
+fn clock(begin: Instant) -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |k: usize| fields.get(k).and_then(|f| f.parse::<f64>().ok());
+    match (ticks(11), ticks(12)) {
+        // the system counts hundredths of seconds for everybody
+        (Some(user), Some(system)) => 0.01 * (user + system),
+        _ => begin.elapsed().as_secs_f64(),
+    }
+}
+
+fn watch(trying: Trying, begin: Instant) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_millis(100));
-            let now = trying.lock().unwrap();
+            let (now, spent) = (trying.lock().unwrap(), clock(begin));
             if let Some((since, target, input)) = &*now {
-                if since.elapsed() > HANG {
+                if spent - since > HANG {
                     leave(target, input, "it hangs");
                 }
                 if resident() > MEMORY {
@@ -165,8 +178,8 @@ fn main() {
     #[cfg(unix)]
     limited();
     let options = options();
-    let trying = Trying::default();
-    watch(trying.clone());
+    let (trying, started) = (Trying::default(), Instant::now());
+    watch(trying.clone(), started);
     panic::set_hook(Box::new(|info| eprintln!("{info}")));
     for (name, target) in TARGETS.iter().filter(|t| options.targets.iter().any(|n| n == t.0)) {
         let begin = Instant::now();
@@ -175,7 +188,8 @@ fn main() {
         let mut kinds = HashSet::new();
         let mut runs = 0_u64;
         let try_one = |input: Vec<u8>, corpus: &mut Vec<Vec<u8>>, kinds: &mut HashSet<String>| {
-            *trying.lock().unwrap() = Some((Instant::now(), (*name).to_owned(), input.clone()));
+            let since = clock(started);
+            *trying.lock().unwrap() = Some((since, (*name).to_owned(), input.clone()));
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| target(&input)));
             *trying.lock().unwrap() = None;
             match outcome {

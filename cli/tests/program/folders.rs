@@ -2,10 +2,14 @@
 //! whatever stands in its files leads nowhere else.
 
 use crate::common::{Scratch, carom, code, contents, program, run, stderr};
+use carom::deck::{Input, load};
+use carom::model::record::{Array, Record};
+use carom::run::{Run, RunError, pool};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 fn deck(end: f64) -> String {
@@ -160,7 +164,9 @@ fn a_damaged_history_or_frame_is_mended_or_named() {
     let path = |name: &str| f.out.join(name);
     let damages: [&dyn Fn(); 5] = [
         &|| f.remove(&["summary.json"]),
-        &|| drop(fs::copy(other.join("summary.json"), path("summary.json")).unwrap()),
+        &|| {
+            fs::copy(other.join("summary.json"), path("summary.json")).unwrap();
+        },
         &|| {
             let text = fs::read(path("history.csv")).unwrap();
             fs::write(path("history.csv"), [&text[..], &text[..]].concat()).unwrap();
@@ -300,4 +306,48 @@ fn of_two_that_start_at_once_one_runs() {
         assert!(codes.contains(&0) && codes.iter().all(|c| [0, 2].contains(c)), "{codes:?}");
         assert!(contents(&out) == contents(&whole));
     }
+}
+
+/// A record that somebody has made up: whatever it says, it is refused or leads on. Nothing is indexed, waited for or counted by it.
+#[test]
+fn records_that_mean_nothing_are_refused() {
+    type Spoil = (&'static str, &'static str, fn(&mut Array));
+    fn set(array: &mut Array, value: f64, count: u64) {
+        match array {
+            Array::Numbers(v) => v[0] = value,
+            Array::Counts(v) => v[0] = count,
+        }
+    }
+    let spoilt: [Spoil; 11] = [
+        ("dcr", "state.time", |a| set(a, f64::NAN, 0)),
+        ("dcr", "state.time", |a| set(a, -1e300, 0)),
+        ("dcr", "state.x", |a| set(a, f64::INFINITY, 0)),
+        ("dcr", "dcr.step", |a| set(a, 0.0, 0)),
+        ("dcr", "dcr.counts", |a| set(a, 0.0, u64::MAX)),
+        ("semi-explicit", "ledger.numbers", |a| set(a, f64::NAN, 0)),
+        ("asynchronous", "asynchronous.next", |a| set(a, 0.0, u64::MAX)),
+        ("asynchronous", "asynchronous.contact.next", |a| set(a, 0.0, 1)),
+        ("asynchronous", "asynchronous.counts", |a| set(a, 0.0, 1 << 60)),
+        ("asynchronous", "asynchronous.clock", |a| set(a, 1e300, 0)),
+        ("verlet", "asynchronous.tau", |a| set(a, 0.0, u64::MAX)),
+    ];
+    pool(1).unwrap().install(|| {
+        for (method, name, spoil) in spoilt {
+            let case = || {
+                let text = deck(0.02).replace("\"dcr\"", &format!("\"{method}\""));
+                let input = Input { name: "deck", text: &text, folder: Path::new("."), options: &[] };
+                load(&input).unwrap().case
+            };
+            let mut run = Run::start(case(), Vec::new(), None).unwrap();
+            run.advance(0.002, &AtomicBool::new(false)).unwrap();
+            let mut record: Record = run.save();
+            Run::resume(case(), Vec::new(), None, &record).unwrap();
+            spoil(record.arrays.get_mut(name).unwrap());
+            match Run::resume(case(), Vec::new(), None, &record) {
+                Err(RunError::Record(_)) => {}
+                Err(other) => panic!("{method} {name}: {other}"),
+                Ok(_) => panic!("{method} {name} was believed"),
+            }
+        }
+    });
 }
