@@ -26,9 +26,16 @@ pub struct Simulation {
     trouble: Trouble,
 }
 
+/// Where work is done. The calling thread cannot hear Ctrl-C while it computes.
+#[derive(PartialEq)]
+enum Where {
+    CallingThread,
+    OwnThread,
+}
+
 struct Inner {
     simulation: carom::Simulation,
-    /// How long the last call took.
+    /// How long the last call of `step` took.
     took: Duration,
     /// What finished runs show: made once, then the same arrays for everybody.
     shown: Option<Shown>,
@@ -57,12 +64,19 @@ impl Simulation {
     where
         F: FnOnce(&mut carom::Simulation, &AtomicBool) -> Result<(), Error> + Send,
     {
-        let mut guard = self.lock()?;
-        let Inner { simulation, took, .. } = &mut *guard;
-        let (stop, short, begin) = (&*self.trouble.stop, *took < SHORT, Instant::now());
+        let mut inner = self.lock()?;
+        self.carry_on(py, &mut inner, Where::OwnThread, work)
+    }
+
+    fn carry_on<F>(&self, py: Python, inner: &mut Inner, place: Where, work: F) -> PyResult<()>
+    where
+        F: FnOnce(&mut carom::Simulation, &AtomicBool) -> Result<(), Error> + Send,
+    {
+        let simulation = &mut inner.simulation;
+        let stop = &*self.trouble.stop;
         let running = &mut *simulation;
         let (outcome, signal) = py.detach(|| {
-            if short {
+            if place == Where::CallingThread {
                 return (work(running, stop), None);
             }
             let (tell, hear) = channel();
@@ -84,7 +98,6 @@ impl Simulation {
                 }
             })
         });
-        *took = begin.elapsed();
         stop.store(false, Ordering::Relaxed);
         if let Some(raised) = self.trouble.take().or(signal) {
             return Err(raised);
@@ -214,7 +227,14 @@ impl Simulation {
     }
 
     fn step(&self, py: Python) -> PyResult<()> {
-        self.carry(py, |simulation, stop| simulation.step_unless(stop).map(|_| ()))
+        let mut inner = self.lock()?;
+        let place = if inner.took < SHORT { Where::CallingThread } else { Where::OwnThread };
+        let begin = Instant::now();
+        let outcome = self.carry_on(py, &mut inner, place, |simulation, stop| {
+            simulation.step_unless(stop).map(|_| ())
+        });
+        inner.took = begin.elapsed();
+        outcome
     }
 
     fn finish(&self, py: Python) -> PyResult<()> {

@@ -273,6 +273,8 @@ from conftest import LANDING as deck
 deck["body"]["cube"]["mesh"]["cells"] = [8, 8, 8]
 whole = carom.run(deck, threads=1)
 sim = carom.load(deck, set={"end": 1000.0}, threads=1)
+if "stepped" in sys.argv:
+    sim.step(), sim.step(), sim.x
 print("ready", flush=True)
 try:
     sim.run()
@@ -288,9 +290,10 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_stops_between_two_steps_and_it_can_go_on():
+@pytest.mark.parametrize("before", ["fresh", "stepped"])
+def test_ctrl_c_stops_between_two_steps_and_it_can_go_on(before):
     here = os.path.dirname(__file__)
-    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True, cwd=here)
+    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, before], stdout=subprocess.PIPE, text=True, cwd=here)
     assert child.stdout.readline() == "ready\n"
     time.sleep(0.5)
     begin = time.perf_counter()
