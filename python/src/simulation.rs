@@ -3,6 +3,7 @@
 use crate::arrays::{freeze, rows, to_vectors, vectors};
 use crate::errors::{SimulationError, told};
 use crate::own_load::{Trouble, own_load};
+use crate::signals::while_listening;
 use carom::{Before, SimulationError as Error};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
@@ -10,12 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How often the calling thread looks whether Ctrl-C was pressed.
-const POLL: Duration = Duration::from_millis(50);
 /// Steps that take less are done on the calling thread: a thread of their own would cost more than it is worth.
 const SHORT: Duration = Duration::from_millis(2);
 
@@ -27,7 +25,6 @@ pub struct Simulation {
 }
 
 /// Where work is done. The calling thread cannot hear Ctrl-C while it computes.
-#[derive(PartialEq)]
 enum Where {
     CallingThread,
     OwnThread,
@@ -75,29 +72,10 @@ impl Simulation {
         let simulation = &mut inner.simulation;
         let stop = &*self.trouble.stop;
         let running = &mut *simulation;
-        let (outcome, signal) = py.detach(|| {
-            if place == Where::CallingThread {
-                return (work(running, stop), None);
-            }
-            let (tell, hear) = channel();
-            std::thread::scope(|scope| {
-                scope.spawn(move || tell.send(work(running, stop)));
-                let mut signal = None;
-                loop {
-                    match hear.recv_timeout(POLL) {
-                        Ok(outcome) => return (outcome, signal),
-                        Err(RecvTimeoutError::Timeout) => {
-                            if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                                stop.store(true, Ordering::Relaxed);
-                                signal.get_or_insert(raised);
-                            }
-                        }
-                        // it panicked; the scope says so
-                        Err(RecvTimeoutError::Disconnected) => return (Ok(()), signal),
-                    }
-                }
-            })
-        });
+        let (outcome, signal) = match place {
+            Where::CallingThread => (py.detach(|| work(running, stop)), None),
+            Where::OwnThread => while_listening(py, stop, || work(running, stop)),
+        };
         stop.store(false, Ordering::Relaxed);
         if let Some(raised) = self.trouble.take().or(signal) {
             return Err(raised);
@@ -230,9 +208,8 @@ impl Simulation {
         let mut inner = self.lock()?;
         let place = if inner.took < SHORT { Where::CallingThread } else { Where::OwnThread };
         let begin = Instant::now();
-        let outcome = self.carry_on(py, &mut inner, place, |simulation, stop| {
-            simulation.step_unless(stop).map(|_| ())
-        });
+        let outcome =
+            self.carry_on(py, &mut inner, place, |simulation, stop| simulation.step_unless(stop).map(|_| ()));
         inner.took = begin.elapsed();
         outcome
     }
