@@ -246,6 +246,7 @@ method = "semi-explicit"
 end = 1
 [semi-explicit]
 activation = "rate"
+local = "uzawa"
 pass = "double"
 edge_edge = false
 baumgarte = 0.1
