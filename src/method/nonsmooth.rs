@@ -24,6 +24,7 @@ pub(crate) mod compliance;
 pub(crate) mod detect;
 #[doc(hidden)]
 pub mod general;
+pub(crate) mod on_the_way;
 #[doc(hidden)]
 pub mod program;
 mod row;
