@@ -25,7 +25,7 @@ use rayon::prelude::*;
 
 /// Added to the diagonal of the scaled matrix: it makes redundant constraints solvable and leaves this share of the
 /// penetration of a step.
-pub const SHIFT: f64 = 1e-12;
+const SHIFT: f64 = 1e-12;
 /// A correction for the shift is taken up if it is no larger than this share of the solution; where constraints are redundant it
 /// is larger, and means nothing.
 const TRUSTED: f64 = 1e-6;
@@ -92,6 +92,12 @@ struct Island {
     multipliers: Vec<f64>,
     pivots: usize,
     unfinished: bool,
+    wrong: Vec<usize>,
+    envelope: Envelope,
+    entries: Vec<(u32, u32, f64)>,
+    number: Vec<u32>,
+    x: Vec<f64>,
+    rest: Vec<f64>,
 }
 
 /// Unknowns that are coupled, in the order of their first members.
@@ -179,98 +185,127 @@ impl Complementarity {
     }
 }
 
+/// The equations of one island, scaled to a unit diagonal.
+struct Scaled<'a> {
+    matrix: &'a Matrix,
+    islands: &'a Islands,
+    members: &'a [u32],
+    scale: Vec<f64>,
+    b: Vec<f64>,
+    /// Largest |b|.
+    largest: f64,
+    /// Multipliers that are guessed.
+    guess: Vec<f64>,
+}
+
+impl<'a> Scaled<'a> {
+    fn new(
+        matrix: &'a Matrix,
+        b: &[f64],
+        guess: &[f64],
+        members: &'a [u32],
+        islands: &'a Islands,
+    ) -> Scaled<'a> {
+        let root = |&i: &u32| 1.0 / matrix.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt();
+        let scale: Vec<f64> = members.iter().map(root).collect();
+        let all = || members.iter().zip(&scale).map(|(&i, s)| (i as usize, s));
+        let b: Vec<f64> = all().map(|(i, s)| s * b[i]).collect();
+        let guess = all().map(|(i, s)| guess[i].max(0.0) / s).collect();
+        let largest = largest_of(&b);
+        Scaled { matrix, islands, members, scale, b, largest, guess }
+    }
+
+    fn row(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.matrix.row(self.members[k] as usize).map(move |(j, v)| {
+            let at = self.islands.local(j);
+            (at, v * self.scale[k] * self.scale[at])
+        })
+    }
+}
+
+fn largest_of(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
 impl Island {
     fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], members: &[u32], islands: &Islands) {
+        let of = Scaled::new(a, b, guess, members, islands);
         let n = members.len();
-        let scale: Vec<f64> =
-            members.iter().map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt()).collect();
-        let b: Vec<f64> = members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
-        let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
         self.multipliers.clear();
         self.multipliers.resize(n, 0.0);
         (self.pivots, self.unfinished) = (0, false);
-        if b.iter().all(|&b| b >= 0.0) {
+        if of.b.iter().all(|&b| b >= 0.0) {
             return;
         }
-        let known = members.iter().any(|&i| guess[i as usize] > 0.0);
-        let start = |k: usize| if known { guess[members[k] as usize] > 0.0 } else { b[k] < 0.0 };
-        let mut active: Vec<bool> = (0..n).map(start).collect();
-        let first: Vec<f64> =
-            members.iter().zip(&scale).map(|(&i, s)| guess[i as usize].max(0.0) / s).collect();
-        let (mut entries, mut number) = (Vec::new(), vec![u32::MAX; n]);
-        let (mut x, mut rest) = (Vec::new(), Vec::new());
-        let mut wrong = Vec::new();
+        let known = of.guess.iter().any(|&g| g > 0.0);
+        let mut active: Vec<bool> =
+            of.guess.iter().zip(&of.b).map(|(&g, &b)| if known { g > 0.0 } else { b < 0.0 }).collect();
         let (mut least, mut patience) = (n + 1, PATIENCE);
-        let mut envelope = Envelope::default();
-        let row = |k: usize| {
-            let scale = &scale;
-            a.row(members[k] as usize).map(move |(j, v)| {
-                let at = islands.local(j);
-                (at, v * scale[k] * scale[at])
-            })
-        };
         loop {
-            // A_FF λ_F = −b_F
-            let set: Vec<usize> = (0..n).filter(|&k| active[k]).collect();
-            set.iter().enumerate().for_each(|(at, &k)| number[k] = at as u32);
-            entries.clear();
-            for &k in &set {
-                for (j, v) in row(k) {
-                    if active[j] {
-                        entries.push((number[k], number[j], if j == k { v + SHIFT } else { v }));
-                    }
-                }
-            }
-            // as a correction of the guess: of many solutions the one nearest to it
-            x.clear();
-            x.extend(set.iter().map(|&k| {
-                let known: f64 = row(k).filter(|(j, _)| active[*j]).map(|(j, v)| v * first[j]).sum();
-                -b[k] - known
-            }));
-            envelope.factor(set.len(), &entries);
-            envelope.solve(&mut x);
-            // what the shift has left of −b is solved for once more
-            rest.clear();
-            rest.extend(x.iter().map(|x| SHIFT * x));
-            envelope.solve(&mut rest);
-            let largest_of = |x: &[f64]| x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-            if largest_of(&rest) <= TRUSTED * largest_of(&x) {
-                x.iter_mut().zip(&rest).for_each(|(x, r)| *x += r);
-            }
-            self.pivots += 1;
-            set.iter().zip(&mut x).for_each(|(&k, x)| *x += first[k]);
-            self.multipliers.fill(0.0);
-            set.iter().zip(&x).for_each(|(&k, &x)| self.multipliers[k] = x);
-            let most = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-            // what has the wrong sign, or is no number
-            wrong.clear();
-            for k in 0..n {
-                let right = if active[k] {
-                    self.multipliers[k] >= -SMALL * most
-                } else {
-                    let w: f64 = b[k] + row(k).map(|(j, v)| v * self.multipliers[j]).sum::<f64>();
-                    w >= -ROUND_OFF * largest
-                };
-                if !right {
-                    wrong.push(k);
-                }
-            }
-            let Some(&last) = wrong.last() else { break };
+            self.solve_active(&of, &active);
+            self.find_wrong(&of, &active);
+            let Some(&last) = self.wrong.last() else { break };
             if self.pivots > MOST * n + 100 {
                 self.unfinished = true;
                 break;
             }
-            if wrong.len() < least {
-                (least, patience) = (wrong.len(), PATIENCE);
+            if self.wrong.len() < least {
+                (least, patience) = (self.wrong.len(), PATIENCE);
             } else if patience > 0 {
                 patience -= 1;
             } else {
                 active[last] = !active[last];
                 continue;
             }
-            wrong.iter().for_each(|&k| active[k] = !active[k]);
+            self.wrong.iter().for_each(|&k| active[k] = !active[k]);
         }
-        self.multipliers.iter_mut().zip(&scale).for_each(|(m, s)| *m = m.max(0.0) * s);
+        self.multipliers.iter_mut().zip(&of.scale).for_each(|(m, s)| *m = m.max(0.0) * s);
+    }
+
+    /// `A_FF λ_F = −b_F`, as a correction of the guess: of many solutions the one nearest to it.
+    fn solve_active(&mut self, of: &Scaled, active: &[bool]) {
+        let set: Vec<usize> = (0..active.len()).filter(|&k| active[k]).collect();
+        self.number.resize(active.len(), 0);
+        set.iter().enumerate().for_each(|(at, &k)| self.number[k] = at as u32);
+        self.entries.clear();
+        self.x.clear();
+        for &k in &set {
+            let mut known = 0.0;
+            for (j, v) in of.row(k).filter(|(j, _)| active[*j]) {
+                known += v * of.guess[j];
+                self.entries.push((self.number[k], self.number[j], if j == k { v + SHIFT } else { v }));
+            }
+            self.x.push(-of.b[k] - known);
+        }
+        self.envelope.factor(set.len(), &self.entries);
+        self.envelope.solve(&mut self.x);
+        // what the shift has left of −b is solved for once more
+        self.rest.clear();
+        self.rest.extend(self.x.iter().map(|x| SHIFT * x));
+        self.envelope.solve(&mut self.rest);
+        if largest_of(&self.rest) <= TRUSTED * largest_of(&self.x) {
+            self.x.iter_mut().zip(&self.rest).for_each(|(x, r)| *x += r);
+        }
+        self.pivots += 1;
+        self.multipliers.fill(0.0);
+        set.iter().zip(&self.x).for_each(|(&k, x)| self.multipliers[k] = x + of.guess[k]);
+    }
+
+    /// What has the wrong sign, or is no number.
+    fn find_wrong(&mut self, of: &Scaled, active: &[bool]) {
+        let most = largest_of(&self.multipliers);
+        self.wrong.clear();
+        for (k, &on) in active.iter().enumerate() {
+            let right = if on {
+                self.multipliers[k] >= -SMALL * most
+            } else {
+                let w = of.b[k] + of.row(k).map(|(j, v)| v * self.multipliers[j]).sum::<f64>();
+                w >= -ROUND_OFF * of.largest
+            };
+            if !right {
+                self.wrong.push(k);
+            }
+        }
     }
 }
 

@@ -4,16 +4,28 @@
 //! every look also asks who met whom on the straight way from the start of the step (`contact::crossing`, a test that never misses). The candidates are those of the
 //! search: what has met is no farther apart now than both have come.
 //!
-//! Of what touched at the start, only nodes that are now below the facet itself have gone through it: those beside it went round its rim.
+//! Of what touched at the start, only nodes that are now below the facet itself have gone through it: those beside it went round its rim. A node
+//! that now lies on another face at an angle to the one it met has gone along that face, as where sides of two bodies are flush; whether it went in
+//! is for round-off to say, and nothing is asked of it.
 
 use super::detect::{Admissible, Constraint, Found, Key, WAS_OPEN};
-use super::simplex::Simplex;
+use super::simplex::{ContactKind, Simplex};
 use crate::contact::crossing::{StepPath, edges_meet, node_meets};
 use crate::contact::rules::{in_normal_cones, is_sharp};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::PairSearch;
 use crate::math::Vec3;
 use crate::model::Model;
+
+/// Edges are parallel below this sine: their lines have no normal.
+const PARALLEL: f64 = 1e-3;
+/// Share of an edge at its ends where nodes answer for it.
+const ENDS: f64 = 1e-6;
+
+/// Nodes nearer to a surface than this share of the local size lie on it.
+const ON_SURFACE: f64 = 1e-8;
+/// Cosine of the angle to the facet it met from which on a surface is the far side of a wall.
+const FAR_SIDE: f64 = -0.5;
 
 /// A node has gone through a facet of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,15 +83,9 @@ impl Admissible {
     }
 
     /// Nodes that are out again on the far side of a wall.
-    pub(super) fn walls(
-        &self,
-        model: &Model,
-        work: &mut Vec<Constraint>,
-        banned: &[Key],
-        found: &mut Found,
-    ) {
+    pub(super) fn walls(&self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key], found: &mut Found) {
         for m in &self.met {
-            if self.inside.binary_search(&(m.node, m.body)).is_ok() {
+            if self.inside.binary_search(&(m.node, m.body)).is_ok() || self.went_along(m) {
                 continue;
             }
             let c = self.of_facet(model, m.node, m.face);
@@ -89,6 +95,18 @@ impl Admissible {
                 work.push(c);
             }
         }
+    }
+
+    /// Does a node lie on a face of the body that is not the far side of a wall?
+    fn went_along(&self, m: &Met) -> bool {
+        let records = self.search.vertex_face();
+        let from = records.partition_point(|r| r.node < m.node);
+        let through = self.scene.facets[m.face as usize].area_vector(&self.now).normalize();
+        records[from..].iter().take_while(|r| r.node == m.node).any(|r| {
+            self.scene.facets[r.face as usize].body == m.body
+                && r.gap.abs() <= ON_SURFACE * self.size_of(r.face)
+                && r.normal.dot(&through) > FAR_SIDE
+        })
     }
 
     /// Sharp edges that have passed through each other. Where an end of one is inside the other's body the node answers.
@@ -101,6 +119,7 @@ impl Admissible {
             if (before < 0.0) == (now < 0.0)
                 || before.abs() <= WAS_OPEN * c.size * c.simplex.foot(&self.start).lever
                 || self.has_end_inside(first, second)
+                || self.sine(first, second) < PARALLEL
                 || banned.contains(&c.key)
                 || work.iter().any(|w| w.key == c.key)
                 || !is_sharp(&self.scene, &self.now, first)
@@ -121,10 +140,22 @@ impl Admissible {
         }
     }
 
-    /// Does the common normal of two edges part their bodies at the share `time` of the step?
+    /// Do two edges lie across each other at the share `time` of the step, and does their common normal part their bodies?
     fn parts_at(&self, c: &Constraint, first: u32, second: u32, time: f64) -> bool {
         let at: Vec<Vec3> =
             self.start.iter().zip(&self.now).map(|(from, to)| from + time * (to - from)).collect();
-        in_normal_cones(&self.scene, &at, first, second, &c.simplex.foot(&at).normal)
+        let foot = c.simplex.foot(&at);
+        foot.weights.iter().all(|w| (ENDS..1.0).contains(&w.abs()))
+            && foot.outside(ContactKind::EdgeEdge) == 0.0
+            && in_normal_cones(&self.scene, &at, first, second, &foot.normal)
+    }
+
+    /// Sine of the angle between two edges.
+    fn sine(&self, first: u32, second: u32) -> f64 {
+        let along = |e: u32| {
+            let [a, b] = self.scene.edges[e as usize].nodes.map(|k| self.now[k as usize]);
+            (b - a).normalize()
+        };
+        along(first).cross(&along(second)).norm()
     }
 }
