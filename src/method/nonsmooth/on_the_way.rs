@@ -4,11 +4,12 @@
 //! every look also asks who met whom on the straight way from the start of the step (`contact::crossing`, a test that never misses). The candidates are those of the
 //! search: what has met is no farther apart now than both have come.
 //!
-//! Of what touched at the start, only nodes that are now below the facet itself have gone through it: those beside it went round its rim. A node
+//! Of what touched at the start, only nodes that are now below every facet they touched have gone through: those on a rim, or on the tip of a wedge, may
+//! leave along either face. A node
 //! that now lies on another face at an angle to the one it met has gone along that face, as where sides of two bodies are flush; whether it went in
 //! is for round-off to say, and nothing is asked of it.
 
-use super::detect::{Admissible, Constraint, Found, Key, WAS_OPEN};
+use super::detect::{Admissible, Constraint, Found, Key, TOUCH, WAS_OPEN};
 use super::simplex::{ContactKind, Simplex};
 use crate::contact::crossing::{StepPath, edges_meet, node_meets};
 use crate::contact::rules::{in_normal_cones, is_sharp};
@@ -19,7 +20,7 @@ use crate::model::Model;
 
 /// Edges are parallel below this sine: their lines have no normal.
 const PARALLEL: f64 = 1e-3;
-/// Share of an edge at its ends where nodes answer for it.
+/// Share of an edge or a facet at its ends where nodes and neighbours answer for it too.
 const ENDS: f64 = 1e-6;
 
 /// Nodes nearer to a surface than this share of the local size lie on it.
@@ -56,7 +57,7 @@ impl Admissible {
             }
             let Some(candidate) = self.candidate(self.of_facet(model, node, face)) else { continue };
             let touched = self.opening(&simplex, face) <= WAS_OPEN;
-            if !candidate.was_open || touched && candidate.outside > 0.0 {
+            if !candidate.was_open || touched && !(candidate.outside <= 0.0 && self.below_all(node, face)) {
                 continue;
             }
             if let Some(time) = node_meets(&self.scene, motion, node, face, 0.0) {
@@ -68,6 +69,19 @@ impl Admissible {
         });
         met.dedup_by_key(|m| (m.node, m.body));
         self.met = met;
+    }
+
+    /// Is a node below all facets around one that it touched at the start?
+    fn below_all(&self, node: u32, face: u32) -> bool {
+        let facet = &self.scene.facets[face as usize];
+        let around = facet.corners().iter().flat_map(|&k| self.scene.node_facets.of(k));
+        around.filter(|f| self.scene.facets[**f as usize].body == facet.body).all(|&f| {
+            let simplex = self.simplex_of(node, f);
+            let foot = simplex.foot(&self.start);
+            let touched = self.opening(&simplex, f).abs() <= WAS_OPEN && foot.outside(simplex.touch) <= ENDS;
+            let below = -TOUCH * self.size_of(f) * simplex.foot(&self.now).lever;
+            !touched || simplex.value(&self.now) < below
+        })
     }
 
     /// Distance from the plane of a facet at the start of the step, over the local size.
