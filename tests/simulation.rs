@@ -72,6 +72,22 @@ fn pieces_make_up_the_whole_bit_for_bit() {
 }
 
 #[test]
+fn a_stop_is_no_look() {
+    for method in METHODS {
+        let drift = |stops: bool| {
+            let mut simulation = Simulation::setup().threads(1).text(&text(method)).unwrap();
+            while stops && simulation.time() < 0.9 * simulation.end() {
+                simulation.step().unwrap();
+            }
+            simulation.run().unwrap();
+            let momentum = simulation.summary().unwrap().momentum;
+            (momentum.linear_drift_max, momentum.angular_drift_max)
+        };
+        assert_eq!(drift(false), drift(true), "{method}");
+    }
+}
+
+#[test]
 fn the_history_in_memory_is_that_of_the_file_and_a_stopped_run_goes_on_to_the_same() {
     let scratch = [Scratch::new("whole"), Scratch::new("stopped")];
     let setup = |k: usize, before| Simulation::setup().threads(1).folder(&scratch[k].0, before);

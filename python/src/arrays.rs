@@ -7,8 +7,7 @@ use pyo3::prelude::*;
 
 /// One row for each vector.
 pub fn vectors<'py>(py: Python<'py>, list: &[Vec3]) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let flat: Vec<f64> = list.iter().flat_map(|v| [v.x, v.y, v.z]).collect();
-    rows(py, flat, 3)
+    PyArray1::from_slice(py, bytemuck::cast_slice::<Vec3, f64>(list)).reshape([list.len(), 3])
 }
 
 /// Numbers in rows of `columns`, handed over without a copy.
@@ -31,5 +30,8 @@ pub fn to_vectors(array: &PyReadonlyArray2<f64>) -> PyResult<Vec<Vec3>> {
             view.ncols()
         )));
     }
-    Ok(view.rows().into_iter().map(|r| Vec3::new(r[0], r[1], r[2])).collect())
+    match view.as_slice() {
+        Some(flat) => Ok(bytemuck::cast_slice(flat).to_vec()),
+        None => Ok(view.rows().into_iter().map(|r| Vec3::new(r[0], r[1], r[2])).collect()),
+    }
 }

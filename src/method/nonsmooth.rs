@@ -24,6 +24,7 @@ pub(crate) mod compliance;
 pub(crate) mod detect;
 #[doc(hidden)]
 pub mod general;
+pub(crate) mod on_the_way;
 #[doc(hidden)]
 pub mod program;
 mod row;
@@ -66,9 +67,9 @@ section! {
     /// Switches of method "nonsmooth".
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Options: "nonsmooth" {
-        /// Newmark's β: 0 leaves the elements explicit; contact is implicit. No other value is taken yet.
+        /// Newmark's β: 0 leaves the elements explicit, 0.25 with `gamma` 0.5 is the trapezoidal rule; contact is implicit in either.
         beta: f64 as Share = 0.0;
-        /// Newmark's γ; no other value is taken yet.
+        /// Newmark's γ; above 0.5 it damps.
         gamma: f64 as Share = 0.5;
         /// Where the gradients are taken along which contact presses.
         gradient ("contact_gradient"): Gradient;
@@ -89,13 +90,13 @@ section! {
         /// Through which of two facets that cost the same a node leaves.
         ties: Ties;
     } check |r| {
-        let explicit = beta.is_none_or(|b| b == 0.0) && gamma.is_none_or(|g| g == 0.5);
-        if !explicit {
-            let message = format!("{} asks for implicit elements, whose contact can put energy in where corners meet", r.name);
-            let help = "only beta = 0 with gamma = 0.5 is trusted; \"velocity-update\" is implicit";
-            r.problems.add(&r.place, message, help);
+        let grows = gamma.is_some_and(|g| g < 0.5);
+        if grows {
+            let place = r.key_place("gamma").unwrap_or(&r.place).clone();
+            let message = "with `gamma` below 0.5 every wave grows from step to step".to_string();
+            r.problems.add(&place, message, "0.5 keeps energy, more than that damps");
         }
-        explicit
+        !grows
     }
 }
 
@@ -131,6 +132,13 @@ pub struct Report {
     pub slip: u64,
 }
 
+impl Report {
+    /// Quadratic programs, contacts that stick, contacts that slip.
+    fn counts(&self) -> [u64; 3] {
+        [self.programs.into(), self.stick, self.slip]
+    }
+}
+
 /// Shortened steps that are left, and the usual length [s].
 #[derive(Clone, Copy, Debug, Default)]
 struct Short {
@@ -162,7 +170,11 @@ impl Short {
     fn restore(record: &Record) -> Result<Short, RecordError> {
         let mut short = [0.0; 2];
         record.read_numbers("nonsmooth.short", &mut short)?;
-        Ok(Short { left: short[0] as u64, usual: short[1] })
+        let [left, usual] = short;
+        match left == 0.0 || (usual > 0.0 && usual.is_finite()) {
+            true => Ok(Short { left: left as u64, usual }),
+            false => Err(RecordError::Meaningless("nonsmooth.short".into())),
+        }
     }
 }
 
@@ -335,6 +347,10 @@ impl Method for Nonsmooth {
 
     fn support_impulse(&self, held: usize) -> Vec3 {
         self.newmark.support_impulse(held)
+    }
+
+    fn newton_counts(&self) -> Option<[u64; 3]> {
+        Some(self.report().counts())
     }
 
     fn impulses(&self) -> Option<&Impulses> {

@@ -121,7 +121,7 @@ impl Balance {
         record.numbers("balance.numbers", &numbers);
     }
 
-    fn restore(record: &Record) -> Result<Self, RecordError> {
+    pub(crate) fn restore(record: &Record) -> Result<Self, RecordError> {
         let (mut initial, mut numbers) = ([Vec3::zeros(); 2], [0.0; 4]);
         record.read_vectors("balance.initial", &mut initial)?;
         record.read_numbers("balance.numbers", &mut numbers)?;
@@ -241,6 +241,8 @@ pub struct Run {
     keeper: Option<checkpoint::Keeper>,
     /// Where everything stands at one time, for those who look.
     copy: State,
+    /// Time, count of steps and books when somebody looked last: numbers then meant something.
+    seen: (f64, u64, Ledger),
     /// Wall time spent on looks and checkpoints [s].
     pub output_seconds: f64,
 }
@@ -257,7 +259,8 @@ impl Run {
         let copy = case.state.clone();
         let balance =
             Balance { initial: Momentum::by(case.method.as_ref(), &case.model, &copy), ..Balance::default() };
-        let mut run = Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 };
+        let seen = (case.state.time, case.state.step, ledger.clone());
+        let mut run = Run { case, ledger, balance, observers, keeper, copy, seen, output_seconds: 0.0 };
         run.look(false)?;
         // whatever happens from here on, there is something to go on from
         run.keep()?;
@@ -271,6 +274,7 @@ impl Run {
         keeper: Option<checkpoint::Keeper>,
         record: &Record,
     ) -> Result<Self, RunError> {
+        record.refuse_nan()?;
         case.state = State::restore(&case.model, record)?;
         case.method.restore(&case.model, record)?;
         for observer in &mut observers {
@@ -278,7 +282,8 @@ impl Run {
         }
         let (ledger, balance) = (Ledger::restore(record)?, Balance::restore(record)?);
         let copy = case.state.clone();
-        Ok(Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 })
+        let seen = (case.state.time, case.state.step, ledger.clone());
+        Ok(Run { case, ledger, balance, observers, keeper, copy, seen, output_seconds: 0.0 })
     }
 
     /// Somebody who comes later.
@@ -318,8 +323,10 @@ impl Run {
             if met(until, self.case.state.time) {
                 return Ok(Reached::Until);
             }
-            let due = self.observers.iter().map(|o| o.next()).fold(until, f64::min);
-            let goal = due.min(self.case.state.time + pulse_steps as f64 * dt);
+            // who carries on piece by piece does not look: only observers do, and the books at the end
+            let end = if met(self.case.end, self.case.state.time) { f64::INFINITY } else { self.case.end };
+            let due = self.observers.iter().map(|o| o.next()).fold(end, f64::min);
+            let goal = due.min(until).min(self.case.state.time + pulse_steps as f64 * dt);
             let begin = Instant::now();
             let Case { model, state, method, .. } = &mut self.case;
             let reached = method.advance(model, state, goal, &mut self.ledger, stop)?;
@@ -359,6 +366,10 @@ impl Run {
             Err(RunError::Step(_)) if self.synchronised_is_finite() => {
                 self.keep()?;
                 self.look_at(true, &mut |_| true)?;
+            }
+            // what the summary tells is what the last row shows
+            Err(RunError::NotFinite { .. }) => {
+                (self.case.state.time, self.case.state.step, self.ledger) = self.seen.clone();
             }
             Err(_) => {}
         }
@@ -434,6 +445,7 @@ impl Run {
                 })?;
             }
         }
+        self.seen = (self.case.state.time, self.case.state.step, self.ledger.clone());
         self.output_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }

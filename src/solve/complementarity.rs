@@ -4,13 +4,21 @@
 //! find λ:   0 ≤ λ ⊥ w = A λ + b ≥ 0
 //! ```
 //!
-//! For symmetric A this is `min ½λᵀAλ + bᵀλ, λ ≥ 0`, a problem of non-negative least squares. A need not be symmetric, but
-//! its principal minors must be positive; that is made sure of by scaling to a unit diagonal and adding [`SHIFT`] to it.
-//! So constraints may be redundant: λ is then one of many, and what it presses with, `Gᵀλ`, is the same for all.
+//! For symmetric A this is `min ½λᵀAλ + bᵀλ, λ ≥ 0`, a problem of non-negative least squares. A need not be symmetric, and constraints may be
+//! redundant: λ is then one of many, and what it presses with, `Gᵀλ`, is the same for all.
+//!
+//! **Redundant constraints.** Where blocks lie face on face half of the constraints follow from others, or contradict them by round-off and by the
+//! curvature of faces: which of them press is decided by the last digits. So λ is found as the limit of problems that are regular (Rockafellar 1976),
+//!
+//! ```text
+//! 0 ≤ λᵏ⁺¹ ⊥ A λᵏ⁺¹ + b + ρ(λᵏ⁺¹ − λᵏ) ≥ 0          A scaled to a unit diagonal,  ρ = 10⁻⁴, halved each time
+//! ```
+//!
+//! and as soon as the active set of one of them solves the problem itself, that is the answer. Where constraints agree the first does.
 //!
 //! **Method.** Block principal pivoting (Portugal, Júdice & Vicente 1994): guess the active set, solve `A_FF λ_F = −b_F`, exchange
 //! everything with a wrong sign; when that does not lessen the number of wrong signs a few times in a row, only the last
-//! wrong one (Murty 1974), which ends after finitely many steps. A guess that is nearly right, such as the set of the last
+//! wrong one (Murty 1974). A guess that is nearly right, such as the set of the last
 //! step, costs two or three factorisations. The answer solves its equations exactly, no matter how the set was found; of many answers it is
 //! the one nearest to the guess.
 //!
@@ -23,21 +31,24 @@ use super::envelope::Envelope;
 use crate::math::sets::Sets;
 use rayon::prelude::*;
 
-/// Added to the diagonal of the scaled matrix: it makes redundant constraints solvable and leaves this share of the
-/// penetration of a step.
-pub const SHIFT: f64 = 1e-12;
-/// A correction for the shift is taken up if it is no larger than this share of the solution; where constraints are redundant it
-/// is larger, and means nothing.
-const TRUSTED: f64 = 1e-6;
+/// ρ at first and at least, and how many problems with ever smaller ρ there are at most.
+const FIRST: f64 = 1e-4;
+const LEAST: f64 = 1e-7;
+const PROBLEMS: usize = 25;
+/// Refinement of the answer of an active set: each correction must be this share of the last one; where constraints contradict each other they do not
+/// shrink.
+const SHRINK: f64 = 0.1;
+const REFINED: usize = 12;
+/// Largest |w| of active constraints, and largest −w of others, of an answer that is good enough where none is exact, as a share of the largest |b|.
+const ENOUGH: f64 = 1e-9;
 /// Round-off of w, as a share of the largest |b| of the island (scaled).
 const ROUND_OFF: f64 = 1e-14;
-/// Multipliers this little below zero count as zero, as a share of the largest: round-off over [`SHIFT`] of redundant ones
-/// can be far more, and leads to their exchange.
-const SMALL: f64 = 1e-13;
+/// Multipliers this little below zero count as zero, as a share of the largest.
+const SMALL: f64 = 1e-12;
 /// Block exchanges in a row that may fail to lessen the number of wrong signs.
 const PATIENCE: u32 = 4;
-/// Exchanges per constraint at most; an island that needs more is left as it is and reported.
-const MOST: usize = 20;
+/// Exchanges of one problem at most; the next one goes on from there.
+const EXCHANGES: usize = 60;
 
 /// A square matrix by rows; columns of a row ascending, the pattern symmetric, the diagonal there and positive.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +93,7 @@ pub struct Report {
     pub largest: usize,
     /// Factorisations of all islands together.
     pub pivots: usize,
-    /// Islands that are left with wrong signs.
+    /// Islands whose answer is not good enough.
     pub unfinished: usize,
 }
 
@@ -92,6 +103,15 @@ struct Island {
     multipliers: Vec<f64>,
     pivots: usize,
     unfinished: bool,
+    wrong: Vec<usize>,
+    envelope: Envelope,
+    entries: Vec<(u32, u32, f64)>,
+    number: Vec<u32>,
+    /// Active ones, and how far their multipliers are from the guess.
+    set: Vec<usize>,
+    x: Vec<f64>,
+    rest: Vec<f64>,
+    kept: Vec<f64>,
 }
 
 /// Unknowns that are coupled, in the order of their first members.
@@ -179,98 +199,172 @@ impl Complementarity {
     }
 }
 
+/// The equations of one island, scaled to a unit diagonal.
+struct Scaled<'a> {
+    matrix: &'a Matrix,
+    islands: &'a Islands,
+    members: &'a [u32],
+    scale: Vec<f64>,
+    b: Vec<f64>,
+    /// Largest |b|.
+    largest: f64,
+    /// Multipliers that are guessed.
+    guess: Vec<f64>,
+}
+
+impl<'a> Scaled<'a> {
+    fn new(
+        matrix: &'a Matrix,
+        b: &[f64],
+        guess: &[f64],
+        members: &'a [u32],
+        islands: &'a Islands,
+    ) -> Scaled<'a> {
+        let root = |&i: &u32| 1.0 / matrix.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt();
+        let scale: Vec<f64> = members.iter().map(root).collect();
+        let all = || members.iter().zip(&scale).map(|(&i, s)| (i as usize, s));
+        let b: Vec<f64> = all().map(|(i, s)| s * b[i]).collect();
+        let guess = all().map(|(i, s)| guess[i].max(0.0) / s).collect();
+        let largest = largest_of(&b);
+        Scaled { matrix, islands, members, scale, b, largest, guess }
+    }
+
+    fn row(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.matrix.row(self.members[k] as usize).map(move |(j, v)| {
+            let at = self.islands.local(j);
+            (at, v * self.scale[k] * self.scale[at])
+        })
+    }
+
+    fn w(&self, k: usize, multipliers: &[f64]) -> f64 {
+        self.b[k] + self.row(k).map(|(j, v)| v * multipliers[j]).sum::<f64>()
+    }
+}
+
+fn largest_of(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
 impl Island {
     fn solve(&mut self, a: &Matrix, b: &[f64], guess: &[f64], members: &[u32], islands: &Islands) {
-        let n = members.len();
-        let scale: Vec<f64> =
-            members.iter().map(|&i| 1.0 / a.diagonal(i as usize).max(f64::MIN_POSITIVE).sqrt()).collect();
-        let b: Vec<f64> = members.iter().zip(&scale).map(|(&i, s)| s * b[i as usize]).collect();
-        let largest = b.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+        let mut of = Scaled::new(a, b, guess, members, islands);
         self.multipliers.clear();
-        self.multipliers.resize(n, 0.0);
+        self.multipliers.resize(members.len(), 0.0);
         (self.pivots, self.unfinished) = (0, false);
-        if b.iter().all(|&b| b >= 0.0) {
+        if of.b.iter().all(|&b| b >= 0.0) {
             return;
         }
-        let known = members.iter().any(|&i| guess[i as usize] > 0.0);
-        let start = |k: usize| if known { guess[members[k] as usize] > 0.0 } else { b[k] < 0.0 };
-        let mut active: Vec<bool> = (0..n).map(start).collect();
-        let first: Vec<f64> =
-            members.iter().zip(&scale).map(|(&i, s)| guess[i as usize].max(0.0) / s).collect();
-        let (mut entries, mut number) = (Vec::new(), vec![u32::MAX; n]);
-        let (mut x, mut rest) = (Vec::new(), Vec::new());
-        let mut wrong = Vec::new();
-        let (mut least, mut patience) = (n + 1, PATIENCE);
-        let mut envelope = Envelope::default();
-        let row = |k: usize| {
-            let scale = &scale;
-            a.row(members[k] as usize).map(move |(j, v)| {
-                let at = islands.local(j);
-                (at, v * scale[k] * scale[at])
-            })
-        };
-        loop {
-            // A_FF λ_F = −b_F
-            let set: Vec<usize> = (0..n).filter(|&k| active[k]).collect();
-            set.iter().enumerate().for_each(|(at, &k)| number[k] = at as u32);
-            entries.clear();
-            for &k in &set {
-                for (j, v) in row(k) {
-                    if active[j] {
-                        entries.push((number[k], number[j], if j == k { v + SHIFT } else { v }));
-                    }
-                }
-            }
-            // as a correction of the guess: of many solutions the one nearest to it
-            x.clear();
-            x.extend(set.iter().map(|&k| {
-                let known: f64 = row(k).filter(|(j, _)| active[*j]).map(|(j, v)| v * first[j]).sum();
-                -b[k] - known
-            }));
-            envelope.factor(set.len(), &entries);
-            envelope.solve(&mut x);
-            // what the shift has left of −b is solved for once more
-            rest.clear();
-            rest.extend(x.iter().map(|x| SHIFT * x));
-            envelope.solve(&mut rest);
-            let largest_of = |x: &[f64]| x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-            if largest_of(&rest) <= TRUSTED * largest_of(&x) {
-                x.iter_mut().zip(&rest).for_each(|(x, r)| *x += r);
-            }
-            self.pivots += 1;
-            set.iter().zip(&mut x).for_each(|(&k, x)| *x += first[k]);
-            self.multipliers.fill(0.0);
-            set.iter().zip(&x).for_each(|(&k, &x)| self.multipliers[k] = x);
-            let most = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-            // what has the wrong sign, or is no number
-            wrong.clear();
-            for k in 0..n {
-                let right = if active[k] {
-                    self.multipliers[k] >= -SMALL * most
-                } else {
-                    let w: f64 = b[k] + row(k).map(|(j, v)| v * self.multipliers[j]).sum::<f64>();
-                    w >= -ROUND_OFF * largest
-                };
-                if !right {
-                    wrong.push(k);
-                }
-            }
-            let Some(&last) = wrong.last() else { break };
-            if self.pivots > MOST * n + 100 {
-                self.unfinished = true;
+        let known = of.guess.iter().any(|&g| g > 0.0);
+        let mut active: Vec<bool> =
+            of.guess.iter().zip(&of.b).map(|(&g, &b)| if known { g > 0.0 } else { b < 0.0 }).collect();
+        let mut rho = FIRST;
+        self.unfinished = true;
+        for _ in 0..PROBLEMS {
+            self.exchange(&of, &mut active, rho);
+            if self.refine(&of, &active, rho) || self.missed(&of) <= ENOUGH * of.largest {
+                self.unfinished = false;
                 break;
             }
-            if wrong.len() < least {
-                (least, patience) = (wrong.len(), PATIENCE);
+            of.guess.clone_from(&self.multipliers);
+            rho = f64::max(0.5 * rho, LEAST);
+        }
+        self.multipliers.iter_mut().zip(&of.scale).for_each(|(m, s)| *m = m.max(0.0) * s);
+    }
+
+    /// Exchanges who is active until the problem with ρ is solved, which leaves no multiplier below zero.
+    fn exchange(&mut self, of: &Scaled, active: &mut [bool], rho: f64) {
+        let (mut least, mut patience) = (active.len() + 1, PATIENCE);
+        for _ in 0..EXCHANGES {
+            self.solve_active(of, active, rho);
+            self.find_wrong(of, active, rho);
+            let Some(&last) = self.wrong.last() else { break };
+            if self.wrong.len() < least {
+                (least, patience) = (self.wrong.len(), PATIENCE);
             } else if patience > 0 {
                 patience -= 1;
             } else {
                 active[last] = !active[last];
                 continue;
             }
-            wrong.iter().for_each(|&k| active[k] = !active[k]);
+            self.wrong.iter().for_each(|&k| active[k] = !active[k]);
         }
-        self.multipliers.iter_mut().zip(&scale).for_each(|(m, s)| *m = m.max(0.0) * s);
+        self.multipliers.iter_mut().for_each(|m| *m = m.max(0.0));
+    }
+
+    /// `(A_FF + ρ) λ_F = −b_F + ρ λᵏ_F`, as a correction of λᵏ.
+    fn solve_active(&mut self, of: &Scaled, active: &[bool], rho: f64) {
+        self.set.clear();
+        self.set.extend((0..active.len()).filter(|&k| active[k]));
+        self.number.resize(active.len(), 0);
+        self.set.iter().enumerate().for_each(|(at, &k)| self.number[k] = at as u32);
+        self.entries.clear();
+        self.x.clear();
+        for &k in &self.set {
+            let mut known = 0.0;
+            for (j, v) in of.row(k).filter(|(j, _)| active[*j]) {
+                known += v * of.guess[j];
+                self.entries.push((self.number[k], self.number[j], if j == k { v + rho } else { v }));
+            }
+            self.x.push(-of.b[k] - known);
+        }
+        self.envelope.factor(self.set.len(), &self.entries);
+        self.envelope.solve(&mut self.x);
+        self.pivots += 1;
+        self.multipliers.fill(0.0);
+        self.set.iter().zip(&self.x).for_each(|(&k, x)| self.multipliers[k] = x + of.guess[k]);
+    }
+
+    /// What has the wrong sign in the problem with ρ, or is no number.
+    fn find_wrong(&mut self, of: &Scaled, active: &[bool], rho: f64) {
+        let most = largest_of(&self.multipliers);
+        self.wrong.clear();
+        for (k, &on) in active.iter().enumerate() {
+            let right = if on {
+                self.multipliers[k] >= -SMALL * most
+            } else {
+                of.w(k, &self.multipliers) - rho * of.guess[k] >= -ROUND_OFF * of.largest
+            };
+            if !right {
+                self.wrong.push(k);
+            }
+        }
+    }
+
+    /// Solves `A_FF λ_F = −b_F` of the last active set with its factors; `false` where there is no answer, or one with wrong signs, and nothing has
+    /// changed then.
+    fn refine(&mut self, of: &Scaled, active: &[bool], rho: f64) -> bool {
+        self.kept.clone_from(&self.multipliers);
+        self.rest.clone_from(&self.x);
+        let mut before = largest_of(&self.rest);
+        for _ in 0..REFINED {
+            self.rest.iter_mut().for_each(|r| *r *= rho);
+            self.envelope.solve(&mut self.rest);
+            let now = largest_of(&self.rest);
+            if now > SHRINK * before {
+                break;
+            }
+            self.set.iter().zip(&self.rest).for_each(|(&k, r)| self.multipliers[k] += r);
+            before = now;
+        }
+        // shrunk to nothing, all signs right?
+        let small = before <= SMALL * largest_of(&self.multipliers);
+        if small {
+            self.find_wrong(of, active, 0.0);
+        }
+        let right = small && self.wrong.is_empty();
+        if !right {
+            self.multipliers.clone_from(&self.kept);
+        }
+        right
+    }
+
+    /// By how much the answer misses the problem itself.
+    fn missed(&self, of: &Scaled) -> f64 {
+        let one = |(k, m): (usize, &f64)| {
+            let w = of.w(k, &self.multipliers);
+            if *m > 0.0 { w.abs() } else { -w }
+        };
+        self.multipliers.iter().enumerate().map(one).fold(0.0, f64::max)
     }
 }
 

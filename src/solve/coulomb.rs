@@ -12,28 +12,35 @@
 //! factorisations, whatever the number of contacts; sweeps of Gauss–Seidel need hundreds where many contacts hold one body, because each of them
 //! knows its neighbours only. Sweeps are what is done where Newton's method does not come nearer.
 //!
-//! **Redundant constraints.** [`SHIFT`] keeps their equations regular; of many answers it is one near the guess.
+//! **Redundant constraints.** Where blocks lie face on face, half of the equations follow from others, and the corrections of those have no bound. So a share of
+//! the diagonal is added to the matrix of every correction (not to the equations: what is solved stays the same), more where a correction did not help,
+//! less where it did, as in the methods of Levenberg & Marquardt. Of many answers it is one near the guess.
 //!
 //! **Islands** are solved apart from each other, in parallel, each with the same bits whoever solves it.
 //!
 //! Read by `method::nonsmooth`.
 
-use super::complementarity::{Islands, Matrix, Report, SHIFT};
+use super::complementarity::{Islands, Matrix, Report};
 use super::envelope::Envelope;
 use rayon::prelude::*;
 
 /// Tangential unknowns of a constraint at most.
 pub const TANGENTIAL: usize = 5;
 /// Iterations of Newton's method in a row, sweeps in between, and how often both take turns.
-const ITERATIONS: usize = 15;
+const ITERATIONS: usize = 60;
 const SWEEPS: usize = 40;
-const TURNS: usize = 12;
+const TURNS: usize = 3;
 /// An answer may miss the law by this share of how far constraints are moved: the round-off of factors with redundant constraints.
 const TIGHT: f64 = 1e-12;
-/// What is accepted where no more can be had.
-const LOOSE: f64 = 1e-8;
-/// Newton's method is given up when it has not come nearer this many times in a row.
-const PATIENCE: usize = 4;
+/// What is accepted where no more can be had: constraints that are linearised need not agree with each other better than this.
+const LOOSE: f64 = 1e-6;
+/// Iterations in a row that have not halved the miss, after which no more can be had.
+const IDLE: usize = 2;
+/// Share of the diagonal that is added to it at first, at least and at most, and its change where an iteration halves the miss.
+const FIRST: f64 = 1e-4;
+const LEAST: f64 = 1e-10;
+const MOST: f64 = 0.1;
+const CHANGE: f64 = 0.1;
 
 /// A problem.
 #[derive(Clone, Copy)]
@@ -255,41 +262,44 @@ impl Island {
 
     /// Newton's method from where the multipliers are; returns how near it came, as a share.
     fn newton(&mut self) -> f64 {
-        let (mut left, scale) = self.left();
-        let (mut nearest, mut patience) = (left / scale, PATIENCE);
+        let (left, scale) = self.left();
+        let mut before = left / scale;
+        let (mut nearest, mut idle, mut shift) = (before, 0, FIRST);
         self.best.clone_from(&self.r);
+        self.solved = nearest <= TIGHT;
         for _ in 0..ITERATIONS {
-            let guessed = self.guess();
-            self.equations();
+            if self.solved {
+                break;
+            }
+            self.guess();
+            self.equations(shift);
             if !self.correct() {
                 break;
             }
-            let scale;
-            (left, scale) = self.left();
+            let (left, scale) = self.left();
             let reached = left / scale;
-            if reached < nearest {
-                (nearest, patience) = (reached, PATIENCE);
-                self.best.clone_from(&self.r);
-            } else {
-                patience -= 1;
-            }
-            // the law holds, or the guess has told all it knows
-            if reached <= TIGHT || (reached <= LOOSE && !guessed) {
-                self.solved = true;
-                return reached;
-            }
-            if patience == 0 || !reached.is_finite() {
+            if !reached.is_finite() {
                 break;
             }
+            idle = if reached < 0.5 * nearest { 0 } else { idle + 1 };
+            if reached < nearest {
+                nearest = reached;
+                self.best.clone_from(&self.r);
+            }
+            self.solved = nearest <= TIGHT || nearest <= LOOSE && idle >= IDLE;
+            shift = match reached < 0.5 * before {
+                true => f64::max(shift * CHANGE, LEAST),
+                false => f64::min(shift / CHANGE, MOST),
+            };
+            before = reached;
         }
         self.r.clone_from(&self.best);
         self.keep_in_cones();
         nearest
     }
 
-    /// Guesses what every contact does; `true` if that is not what was guessed before.
-    fn guess(&mut self) -> bool {
-        let mut changed = self.status.len() != self.contacts();
+    /// Guesses what every contact does.
+    fn guess(&mut self) {
         self.status.resize(self.contacts(), Status::Open);
         for c in 0..self.contacts() {
             let n = self.first[c];
@@ -305,14 +315,12 @@ impl Island {
                     Status::Slip
                 }
             };
-            changed |= self.status[c] != status;
             self.status[c] = status;
         }
-        changed
     }
 
-    /// The equations of the guess, for the correction of r: their matrix and what is left of them.
-    fn equations(&mut self) {
+    /// The equations of the guess, for the correction of r: their matrix, whose diagonal is `shift` larger, and what is left of them.
+    fn equations(&mut self, shift: f64) {
         self.number.clear();
         self.number.resize(self.b.len(), u32::MAX);
         let mut count = 0;
@@ -345,7 +353,7 @@ impl Island {
             if self.status[c] == Status::Open {
                 continue;
             }
-            self.whole_row(n, &mut entries);
+            self.whole_row(n, shift, &mut entries);
             self.rhs.push(-self.u[n]);
             if self.bound[c] == 0.0 {
                 continue;
@@ -353,7 +361,7 @@ impl Island {
             match self.status[c] {
                 Status::Stick => {
                     for k in self.tangential(c) {
-                        self.whole_row(k, &mut entries);
+                        self.whole_row(k, shift, &mut entries);
                         self.rhs.push(-self.u[k]);
                     }
                 }
@@ -364,10 +372,10 @@ impl Island {
     }
 
     /// `u_k` to zero.
-    fn whole_row(&self, k: usize, entries: &mut Vec<(u32, u32, f64)>) {
+    fn whole_row(&self, k: usize, shift: f64, entries: &mut Vec<(u32, u32, f64)>) {
         let own = self.number[k];
         for (j, v) in self.row(k).filter(|(j, _)| self.number[*j] != u32::MAX) {
-            entries.push((own, self.number[j], if j == k { v * (1.0 + SHIFT) } else { v }));
+            entries.push((own, self.number[j], if j == k { v * (1.0 + shift) } else { v }));
         }
     }
 

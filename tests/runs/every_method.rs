@@ -14,6 +14,8 @@ use carom::mesh::{CellKind, Mesh, shape};
 use carom::method::asynchronous::{self, Asynchronous};
 use carom::method::bipotential_implicit::{self, BipotentialImplicit};
 use carom::method::dcr::{self, Dcr, Variant};
+use carom::method::nonsmooth::general::General;
+use carom::method::nonsmooth::{self, Nonsmooth};
 use carom::method::semi_explicit::{self, Activation, SemiExplicit};
 use carom::method::velocity_update::{self, VelocityUpdate};
 use carom::method::verlet::Verlet;
@@ -66,6 +68,15 @@ const METHODS: &[(&str, Make, bool)] = &[
         "bipotential-implicit",
         |m, rule| {
             Box::new(BipotentialImplicit::new(m, rule, bipotential_implicit::Options::default()).unwrap())
+        },
+        true,
+    ),
+    ("nonsmooth", |m, rule| Box::new(Nonsmooth::new(m, rule, nonsmooth::Options::default())), true),
+    (
+        "nonsmooth implicit",
+        |m, rule| {
+            let options = nonsmooth::Options { beta: 0.25, ..Default::default() };
+            Box::new(General::new(m, rule, options))
         },
         true,
     ),

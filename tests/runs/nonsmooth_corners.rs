@@ -28,7 +28,7 @@ fn triangles(nodes: Vec<Vec3>, cells: &[[u32; 3]]) -> Mesh {
 }
 
 /// Plane bodies with Coulomb friction between them; those of `fixed` are held.
-fn plane_model(meshes: Vec<Mesh>, friction: f64, fixed: &[usize], law: &Law) -> Model {
+pub fn plane_model(meshes: Vec<Mesh>, friction: f64, fixed: &[usize], law: &Law) -> Model {
     let mut builder = Builder::default();
     builder.contact.law = ContactLaw { friction, restitution: None };
     for (i, mesh) in meshes.into_iter().enumerate() {

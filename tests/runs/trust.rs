@@ -220,7 +220,7 @@ fn judge(q: &Question, of: &Outcome, twin_of: Option<&Outcome>) -> Option<String
 #[test]
 fn answers_that_are_known_come_out() {
     let out = std::env::temp_dir().join(format!("carom-trust-{}", std::process::id()));
-    let all = questions(&["dcr", "asynchronous", "semi-explicit", "verlet"]);
+    let all = questions(&["dcr", "asynchronous", "semi-explicit", "verlet", "nonsmooth"]);
     let mut wanted: Vec<(String, String)> = Vec::new();
     for q in &all {
         wanted.push((q.deck.clone(), q.method.clone()));

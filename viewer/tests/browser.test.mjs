@@ -356,7 +356,7 @@ test('bars and plane bodies show too', { skip }, async () => {
 test('large runs play', { skip: skip || (process.env.CAROM_PLAY ? false : 'set CAROM_PLAY=1: it takes a minute and 1 GB') }, async () => {
   const out = join(scratch, 'large');
   const deck = write('large.toml', `method = "verlet"
-end = 4e-4
+end = 1e-3
 [body.plate]
 mesh = { shape = "box", size = [1, 1, 0.02], cells = [112, 112, 1] }
 material = { law = "st-venant-kirchhoff", young = 2e11, poisson = 0.3, density = 7800 }
@@ -368,7 +368,7 @@ frames = 500
 `);
   run(deck, out);
   const page = await open(await view(out));
-  await page.waitForFunction(() => window.carom.progress.times.length === 501);
+  await page.waitForFunction(() => window.carom.progress.times.length === 501, null, { timeout: 120000 });
   const triangles = await page.evaluate(() => window.carom.mesh.triangles.length / 3);
   const play = () => page.evaluate(async () => {
     const page = window.carom;

@@ -215,8 +215,6 @@ pub struct Outcome {
     pub too_long: Option<f64>,
     /// The size for a quick look.
     pub quick: bool,
-    /// It was run for its wall time.
-    timed: bool,
     /// What the part's own look has seen.
     seen: Seen,
 }
@@ -369,7 +367,7 @@ impl Published {
         }
         let seconds = begin.elapsed().as_secs_f64();
         let pictures = match pictures {
-            true => report::draw(&(self.figures)(&outcomes), &outcomes, folder).map_err(output)?,
+            true => report::draw(self.name, &(self.figures)(&outcomes), &outcomes, folder).map_err(output)?,
             false => Vec::new(),
         };
         Ok(Done { checks: (self.checks)(&outcomes), pictures, seconds })
@@ -425,20 +423,7 @@ impl Published {
         let seen = seen.map_or(Seen::default(), |s| {
             std::mem::take(&mut *s.lock().unwrap_or_else(PoisonError::into_inner))
         });
-        let timed = part.threads.is_some();
-        Ok(Outcome {
-            name,
-            history,
-            ledger,
-            balance,
-            summary,
-            kicks,
-            surface_nodes,
-            too_long,
-            quick,
-            timed,
-            seen,
-        })
+        Ok(Outcome { name, history, ledger, balance, summary, kicks, surface_nodes, too_long, quick, seen })
     }
 }
 

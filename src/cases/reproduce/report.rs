@@ -3,7 +3,7 @@
 use super::{Check, Done, Origin, Outcome, Published, Relation, SHEET, gaps};
 use crate::look::draw::Drawing;
 use crate::look::plot::write_drawings;
-use crate::look::{self, LookError, PlotOptions, RenderOptions, Select, Theme};
+use crate::look::{self, Focus, LookError, PlotOptions, RenderOptions, Select, Theme, View};
 use crate::output::replace_file;
 use std::fmt::Write;
 use std::io;
@@ -16,13 +16,33 @@ const ASIDE: [&str; 2] = ["step", "phases"];
 const LARGE: (usize, usize) = (1280, 800);
 const SMALL: (usize, usize) = (960, 600);
 
+/// From where a case is looked at: what matters is small in some, or hidden by what stands before it.
+fn stand(case: &str) -> RenderOptions {
+    let usual = RenderOptions::default();
+    match case {
+        "golf-ball" => RenderOptions { view: Some(View::X), ..usual },
+        "pebble" => {
+            let view = Some(View::Angles { azimuth: 30.0, elevation: 5.0 });
+            let focus = Some(Focus::Body("pebble".into()));
+            RenderOptions { view, focus, zoom: Some(0.6), ..usual }
+        }
+        _ => usual,
+    }
+}
+
 /// Draws what a case has to show into its folder: its own figures, pictures of every run, and the plots of its first
 /// run. Returns the files, from the folder.
 pub(super) fn draw(
+    case: &str,
     figures: &[(String, Drawing)],
     outcomes: &[Outcome],
     folder: &Path,
 ) -> Result<Vec<String>, LookError> {
+    let plots = match outcomes.first() {
+        Some(first) => look::plot(&folder.join(&first.name), &PlotOptions::default())?,
+        None => Vec::new(),
+    };
+    // a figure of the case comes after the plot of the same name, in whose place it is
     write_drawings(figures, &folder.join("plots"), Theme::Light)?;
     let mut shown: Vec<String> = figures.iter().map(|(name, _)| format!("plots/{name}.svg")).collect();
     let inside = |outcome: &Outcome, file: &str| match outcome.name.as_str() {
@@ -30,23 +50,26 @@ pub(super) fn draw(
         part => format!("{part}/{file}"),
     };
     let sheet = Select::Sheet { rows: SHEET.0, columns: SHEET.1 };
-    // runs whose times are compared are repetitions: there is nothing new to see
-    for (i, outcome) in outcomes.iter().enumerate().filter(|(i, o)| *i == 0 || !o.timed) {
+    // a run that comes out as one before is repeated for its wall time: there is nothing new to see
+    let new = |i: usize| outcomes[..i].iter().all(|before| before.history != outcomes[i].history);
+    for (i, outcome) in outcomes.iter().enumerate().filter(|(i, _)| new(*i)) {
         let dir = folder.join(&outcome.name);
         let (size, title) = (if i == 0 { LARGE } else { SMALL }, Some(outcome.name.clone()));
         let title = title.filter(|name| !name.is_empty());
         let out = Some(dir.join("picture.png"));
-        look::render(&dir, &RenderOptions { select: sheet, out, size, title, ..RenderOptions::default() })?;
+        look::render(&dir, &RenderOptions { select: sheet, out, size, title, ..stand(case) })?;
         shown.push(inside(outcome, "picture.png"));
     }
     let Some(first) = outcomes.first() else { return Ok(shown) };
     let touched = first.ledger.collision_kicks > 0;
-    for file in look::plot(&folder.join(&first.name), &PlotOptions::default())? {
+    for file in plots {
         let (stem, ending) = (file.file_stem(), file.extension());
         let Some(stem) = stem.and_then(|s| s.to_str()) else { continue };
         let empty = stem == "contact" && !touched;
-        if ending.is_some_and(|e| e == "svg") && !ASIDE.contains(&stem) && !empty {
-            shown.push(inside(first, &format!("plots/{stem}.svg")));
+        let plot = inside(first, &format!("plots/{stem}.svg"));
+        let wanted = ending.is_some_and(|e| e == "svg") && !ASIDE.contains(&stem) && !empty;
+        if wanted && !shown.contains(&plot) {
+            shown.push(plot);
         }
     }
     Ok(shown)

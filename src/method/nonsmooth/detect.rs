@@ -8,19 +8,21 @@
 //!    was not at the start of the step and stands over it; of several the one that costs the least kinetic
 //!    energy, `|g| / (∇g·M⁻¹∇g)^½`, and of equals the first;
 //! 2. two edges that have crossed since the start of the step, where neither has an end inside the other's body;
-//! 3. a node that went all the way through a thin wall in this step comes back through the facet it met first.
+//! 3. a node that went all the way through a thin wall in this step comes back through the facet it met first, and so do edges
+//!    ([`on_the_way`](super::on_the_way)). In a wall thinner than the way of a step the nearest facet is as likely the far one: there, too, the
+//!    facet it met is among those that a node may leave through.
 //!
 //! A node that is still inside after its facet is satisfied gets a second one: a re-entrant corner asks for both.
 //!
 //! Inside, nearest facet and the normal cones of edges are those of `contact`; nothing here depends on the order in which
 //! bodies were named but ties.
 
+use super::on_the_way::Met;
 use super::simplex::{ContactKind, Foot, Simplex};
-use crate::contact::crossing::{StepPath, node_meets};
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones};
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace};
+use crate::contact::search::{PairSearch, Pass, Query, SearchError, VertexFace, doubled_to};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
@@ -31,7 +33,7 @@ pub const TOUCH: f64 = 1e-12;
 /// Deepest overlap of an accepted state, as a share of the local size.
 pub const ACCEPTED: f64 = 1e-10;
 /// A constraint that was violated by more than this share of the local size at the start did not keep anything out.
-const WAS_OPEN: f64 = 1e-8;
+pub(super) const WAS_OPEN: f64 = 1e-8;
 /// How far beside a facet, as a share of it, a node may stand that has no facet to stand over.
 const BESIDE: f64 = 0.05;
 /// How far the foot of a pressing constraint may leave its facet before the constraint acts on nothing.
@@ -40,8 +42,6 @@ const GHOST: f64 = 0.1;
 const FACES: f64 = 0.1;
 /// Costs that differ by less than this share are equal.
 const TIE: f64 = 1e-9;
-/// From this ratio of the way of a step to the thinnest facet on, nodes may get through a wall.
-const THROUGH: f64 = 0.25;
 
 /// Identity of a constraint: what touches, and the numbers of the two features.
 pub type Key = (ContactKind, u32, u32);
@@ -75,8 +75,7 @@ pub struct Found {
 /// The surfaces of all bodies, and where they are.
 pub struct Admissible {
     pub scene: Scene,
-    search: ThreeStage,
-    on_the_way: ThreeStage,
+    pub(super) search: ThreeStage,
     /// 3×3 inverse mass of every node of the scene [1/kg]; zero for obstacles.
     pub inv_mass: Vec<Mat3>,
     drawn: Vec<Vec3>,
@@ -85,10 +84,10 @@ pub struct Admissible {
     pub start: Vec<Vec3>,
     pub pre: Vec<Vec3>,
     pub now: Vec<Vec3>,
-    /// Scratch of the same kind; where obstacles are at the end of the step.
-    pub trial: Vec<Vec3>,
     /// (node, body it is inside of), sorted.
-    inside: Vec<(u32, u32)>,
+    pub(super) inside: Vec<(u32, u32)>,
+    /// What nodes went through on their way, one facet for a node and a body, sorted.
+    pub(super) met: Vec<Met>,
     thinnest: f64,
     nodes: usize,
     /// Of facets that cost the same the last counts.
@@ -112,14 +111,13 @@ impl Admissible {
         let thinnest = scene.facet_size.iter().copied().fold(f64::INFINITY, f64::min);
         Admissible {
             search: ThreeStage::new(),
-            on_the_way: ThreeStage::new(),
             inv_mass,
             poses: [Vec::new(), Vec::new()],
             start: now.clone(),
             pre: now.clone(),
-            trial: now.clone(),
             now,
             inside: Vec::new(),
+            met: Vec::new(),
             thinnest,
             nodes: model.reference.len(),
             last_of_equals: false,
@@ -137,7 +135,6 @@ impl Admissible {
             model.contact.place(time, &self.drawn, &mut to[n..]);
         }
         self.now.copy_from_slice(&self.pre);
-        self.trial.copy_from_slice(&self.pre);
         for (poses, time) in self.poses.iter_mut().zip([t0, t1]) {
             poses.clear();
             poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
@@ -158,10 +155,7 @@ impl Admissible {
     /// candidates last.
     fn query(&self, way: f64) -> Query {
         let finest = if self.thinnest.is_finite() { self.thinnest } else { 1.0 };
-        let mut reach = finest / 64.0;
-        while reach < 2.1 * way {
-            reach *= 2.0;
-        }
+        let reach = doubled_to(finest / 64.0, 2.1 * way);
         Query {
             reach,
             vertex_face: true,
@@ -179,9 +173,9 @@ impl Admissible {
         work: &mut Vec<Constraint>,
         banned: &[Key],
     ) -> Result<Found, SearchError> {
-        let way = self.way();
-        let query = self.query(way);
+        let query = self.query(self.way());
         self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
+        self.meet(model);
         let mut found = Found::default();
         let known = work.len();
         self.inside.clear();
@@ -214,15 +208,16 @@ impl Admissible {
         }
         self.inside.sort_unstable();
         self.edges(model, work, banned, &mut found);
-        if way > THROUGH * self.thinnest && (known == 0 || work.len() == known) {
-            self.walls(model, work, banned, &query)?;
+        self.walls(model, work, banned, &mut found);
+        if work.len() == known {
+            self.edges_on_the_way(model, work, banned);
         }
         found.new = work.len() - known;
         Ok(found)
     }
 
     /// Local size of a facet [m]; of a plane, that of the finest body.
-    fn size_of(&self, face: u32) -> f64 {
+    pub(super) fn size_of(&self, face: u32) -> f64 {
         let size = self.scene.facet_size[face as usize];
         if size.is_finite() { size } else { self.thinnest }
     }
@@ -244,8 +239,8 @@ impl Admissible {
         fixed(record.node) && facet.corners().iter().all(|&k| fixed(k))
     }
 
-    /// The constraint of a node and a facet.
-    fn of_facet(&self, model: &Model, node: u32, face: u32) -> Constraint {
+    /// What a node and a facet span.
+    pub(super) fn simplex_of(&self, node: u32, face: u32) -> Simplex {
         let facet = &self.scene.facets[face as usize];
         let [a, b, c, _] = facet.nodes;
         let (touch, nodes, sign) = match facet.kind {
@@ -257,17 +252,22 @@ impl Admissible {
             FacetKind::Segment => (ContactKind::NodeSegment, [node, a, b, b], 1.0),
             FacetKind::Triangle | FacetKind::Quad => (ContactKind::NodeTriangle, [node, a, b, c], 1.0),
         };
-        let bodies = [self.scene.node_body[node as usize], facet.body];
-        let mu = model.contact.law(bodies[0], bodies[1]).friction;
-        let carried =
-            if touch == ContactKind::NodePlane { self.carried(node, facet.body) } else { Vec3::zeros() };
+        Simplex { touch, nodes, sign }
+    }
+
+    /// The constraint of a node and a facet.
+    pub(super) fn of_facet(&self, model: &Model, node: u32, face: u32) -> Constraint {
+        let body = self.scene.facets[face as usize].body;
+        let simplex = self.simplex_of(node, face);
+        let bodies = [self.scene.node_body[node as usize], body];
+        let plane = simplex.touch == ContactKind::NodePlane;
         Constraint {
-            key: (touch, node, face),
-            simplex: Simplex { touch, nodes, sign },
+            key: (simplex.touch, node, face),
+            simplex,
             bodies,
             size: self.size_of(face),
-            mu,
-            carried,
+            mu: model.contact.law(bodies[0], bodies[1]).friction,
+            carried: if plane { self.carried(node, body) } else { Vec3::zeros() },
         }
     }
 
@@ -295,6 +295,7 @@ impl Admissible {
             0 | 1 => vec![record.face],
             _ => facet.corners().iter().flat_map(|&k| scene.node_facets.of(k)).copied().collect(),
         };
+        near.extend(self.met_by(record.node, facet.body));
         near.sort_unstable();
         near.dedup();
         let own_body = scene.node_body[record.node as usize];
@@ -333,7 +334,7 @@ impl Admissible {
     }
 
     /// What counts when a constraint is chosen; `None` where it is not violated or cannot be repaired.
-    fn candidate(&self, c: Constraint) -> Option<Candidate> {
+    pub(super) fn candidate(&self, c: Constraint) -> Option<Candidate> {
         let foot = c.simplex.foot(&self.now);
         let g = c.simplex.value(&self.now);
         let violated = g < -TOUCH * c.size * foot.lever;
@@ -366,41 +367,56 @@ impl Admissible {
         own.is_empty() || normals.any(|n| n.dot(&foot.normal) < -FACES)
     }
 
+    /// Local size of the facets around two edges [m].
+    fn size_of_edges(&self, first: u32, second: u32) -> f64 {
+        let facets = [first, second].map(|e| self.scene.edges[e as usize].facets);
+        let sizes = facets.iter().flatten().filter_map(|&f| self.scene.facet_size.get(f as usize));
+        sizes.copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Is an end of one of two edges inside the other's body?
+    pub(super) fn has_end_inside(&self, first: u32, second: u32) -> bool {
+        let [e, f] = [first, second].map(|e| &self.scene.edges[e as usize]);
+        let inside = |k: &u32, body: u32| self.inside.binary_search(&(*k, body)).is_ok();
+        e.nodes.iter().any(|k| inside(k, f.body)) || f.nodes.iter().any(|k| inside(k, e.body))
+    }
+
+    /// The constraint of two edges; `sign` is that of their volume while they are apart.
+    pub(super) fn of_edges(&self, model: &Model, first: u32, second: u32, sign: f64) -> Constraint {
+        let [e, f] = [first, second].map(|e| &self.scene.edges[e as usize]);
+        Constraint {
+            key: (ContactKind::EdgeEdge, first, second),
+            simplex: Simplex {
+                touch: ContactKind::EdgeEdge,
+                nodes: [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]],
+                sign,
+            },
+            bodies: [e.body, f.body],
+            size: self.size_of_edges(first, second),
+            mu: model.contact.law(e.body, f.body).friction,
+            carried: Vec3::zeros(),
+        }
+    }
+
     /// Crossed edges without an end inside the other's body.
     fn edges(&self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key], found: &mut Found) {
         let scene = &self.scene;
         for r in self.search.edge_edge() {
             let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
-            let of = |edge: &crate::contact::scene::Edge| {
-                edge.facets
-                    .iter()
-                    .filter_map(|&f| scene.facet_size.get(f as usize))
-                    .copied()
-                    .fold(f64::INFINITY, f64::min)
-            };
-            let size = of(e).min(of(f));
+            let size = self.size_of_edges(r.first, r.second);
             if r.gap >= -TOUCH * size {
                 continue;
             }
             let key = (ContactKind::EdgeEdge, r.first, r.second);
-            let inside = |k: &u32, body: u32| self.inside.binary_search(&(*k, body)).is_ok();
-            if e.nodes.iter().any(|k| inside(k, f.body)) || f.nodes.iter().any(|k| inside(k, e.body)) {
-                continue;
-            }
-            if !in_normal_cones(scene, &self.now, r.first, r.second, &r.normal) {
+            if self.has_end_inside(r.first, r.second)
+                || !in_normal_cones(scene, &self.now, r.first, r.second, &r.normal)
+            {
                 continue;
             }
             let nodes = [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]];
             let x = |k: usize| self.now[nodes[k] as usize];
             let sign = if (x(1) - x(0)).cross(&(x(3) - x(2))).dot(&r.normal) < 0.0 { -1.0 } else { 1.0 };
-            let c = Constraint {
-                key,
-                simplex: Simplex { touch: ContactKind::EdgeEdge, nodes, sign },
-                bodies: [e.body, f.body],
-                size,
-                mu: model.contact.law(e.body, f.body).friction,
-                carried: Vec3::zeros(),
-            };
+            let c = self.of_edges(model, r.first, r.second, sign);
             // lines that were on this side of each other all along have not crossed in this step
             let Some(candidate) = self.candidate(c).filter(|c| c.was_open) else { continue };
             let depth = depth_of_edges(scene, &self.now, r);
@@ -411,41 +427,6 @@ impl Admissible {
                 work.push(candidate.constraint);
             }
         }
-    }
-
-    /// Nodes that are out again on the far side of a wall they met in this step.
-    fn walls(
-        &mut self,
-        model: &Model,
-        work: &mut Vec<Constraint>,
-        banned: &[Key],
-        query: &Query,
-    ) -> Result<(), SearchError> {
-        let query = Query { reach: 0.0, edge_edge: false, ..*query };
-        self.on_the_way.gather(&self.scene, Positions::swept(&self.start, &self.now), &query)?;
-        let motion = StepPath { start: &self.start, end: &self.now };
-        let mut met: Vec<(u32, u32, f64, u32)> = Vec::new();
-        for &[node, face] in &self.on_the_way.candidates().vertex_face {
-            let facet = &self.scene.facets[face as usize];
-            if matches!(facet.kind, FacetKind::Plane | FacetKind::Point | FacetKind::Quad) {
-                continue;
-            }
-            let c = self.of_facet(model, node, face);
-            let answered = |w: &Constraint| w.key == c.key || w.key.1 == node && w.bodies[1] == facet.body;
-            if banned.contains(&c.key) || work.iter().any(answered) {
-                continue;
-            }
-            let violated = self.candidate(c).is_some_and(|c| c.was_open);
-            if violated && let Some(time) = node_meets(&self.scene, motion, node, face, 0.0) {
-                met.push((node, facet.body, time, face));
-            }
-        }
-        met.sort_unstable_by(|p, q| {
-            (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)).then(p.3.cmp(&q.3))
-        });
-        met.dedup_by_key(|m| (m.0, m.1));
-        work.extend(met.iter().map(|&(node, _, _, face)| self.of_facet(model, node, face)));
-        Ok(())
     }
 
     /// Does a pressing constraint act on nothing, its foot having left the features?
@@ -460,11 +441,11 @@ impl Admissible {
 }
 
 /// A constraint that could be chosen.
-struct Candidate {
-    constraint: Constraint,
+pub(super) struct Candidate {
+    pub constraint: Constraint,
     /// How far the foot is beside the features, as a share of them.
-    outside: f64,
-    was_open: bool,
+    pub outside: f64,
+    pub was_open: bool,
     faces: bool,
     /// Displacement in the kinetic norm that repairs it.
     cost: f64,

@@ -8,10 +8,12 @@
 //! φᵏ⁺¹ = φᵏ + sδ,   s = 1, ½, ¼ …  until  m(φᵏ⁺¹) ≤ m(φᵏ) − 10⁻⁴ s δᵀHδ        m = f + Σ μN̂|s| + ν Σ max(0, −d)
 //! ```
 //!
-//! d are distances, ν twice the largest normal force so far. Trial positions are looked at in every iteration, and constraints join the working set
-//! while it goes on. Where H is not positive mass is added. Mass-proportional damping acts with the mean velocity of the step, so that it has a potential too.
+//! d are distances, ν twice the largest normal force so far. Trial positions are looked at where the iteration has come to the minimum over the working
+//! set, as in the member with explicit elements, and constraints join it there; then it goes on. (On its way there a node is still inside a body although its own
+//! facet will keep it out; a look would hold it by another facet as well, far from which it never was, and the multipliers of that one put energy in.) Where H is not positive mass is added. Mass-proportional damping acts with the mean velocity of the step, so that it has a potential too.
 
 use super::compliance::{Compliance, Flexibility};
+use super::detect::Found;
 use super::touching::Touching;
 use super::{Hessian, Options, Report, Short};
 use crate::math::Vec3;
@@ -217,32 +219,23 @@ impl General {
     ) -> Result<(f64, Totals), Failed> {
         self.touching.clear();
         let rules = self.touching.rules();
+        let factors = |error| StepError::Factors { time: t1, dt: h, error };
         let (mut stiff, mut factored) = (0.0, false);
-        let mut depth = f64::NAN;
+        let mut depth = self.look(model, ledger)?.depth;
         for iteration in 1..=PROGRAMS {
             if stop.load(Ordering::Relaxed) {
                 return Err(Failed::Stopped);
             }
+            self.touching.report.programs = iteration;
             let mut watch = Watch::start();
-            let of = &mut self.touching;
-            let found = of.at.detect(model, &mut of.program.work, &of.banned).map_err(StepError::from)?;
-            depth = found.depth;
-            of.program.adopt(&of.at);
-            (of.report.looks, of.report.programs) = (iteration, iteration);
-            watch.add(&mut ledger.phases.search);
             let Some(totals) = self.residual(model, state, h, t1) else {
                 return Err(self.touching.inadmissible(depth, t1, h).into());
             };
             watch.add(&mut ledger.phases.force);
             if !factored || self.options().hessian == Hessian::Tangent {
-                self.factor(model, state, h).map_err(|error| StepError::Factors {
-                    time: t1,
-                    dt: h,
-                    error,
-                })?;
+                self.factor(model, state, h).map_err(factors)?;
                 factored = true;
             }
-            let factors = |error| StepError::Factors { time: t1, dt: h, error };
             let energy = self.quadratic(model, &rules, iteration < FROZEN).map_err(factors)?;
             watch.add(&mut ledger.phases.response);
             let longest = self.increment.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
@@ -251,21 +244,38 @@ impl General {
             let program = &self.touching.program;
             let most = (0..program.work.len()).map(|i| program.press(i)).fold(0.0, f64::max);
             stiff = f64::max(stiff, 2.0 * most);
-            if found.new == 0 && longest <= small.max(round_off) {
-                self.shift(state, 1.0);
-                if self.touching.drop_ghosts() {
-                    continue;
-                }
-                let totals = self.residual(model, state, h, t1).unwrap_or(totals);
-                if self.touching.accepts(&found) {
-                    return Ok((found.depth, totals));
-                }
-                return Err(self.touching.inadmissible(depth, t1, h).into());
+            if longest > small.max(round_off) {
+                self.search(model, state, [h, t1], [energy, stiff, longest])?;
+                watch.add(&mut ledger.phases.solve);
+                continue;
             }
-            self.search(model, state, [h, t1], [energy, stiff, longest])?;
-            watch.add(&mut ledger.phases.solve);
+            // the minimum over the working set; only there does a look tell which constraints are missing
+            self.shift(state, 1.0);
+            if self.touching.drop_ghosts() {
+                continue;
+            }
+            let found = self.look(model, ledger)?;
+            depth = found.depth;
+            if found.new == 0 {
+                let totals = self.residual(model, state, h, t1).unwrap_or(totals);
+                return match self.touching.accepts(&found) {
+                    true => Ok((depth, totals)),
+                    false => Err(self.touching.inadmissible(depth, t1, h).into()),
+                };
+            }
         }
         Err(self.touching.inadmissible(depth, t1, h).into())
+    }
+
+    /// Looks at the trial positions; constraints they ask for join the working set.
+    fn look(&mut self, model: &Model, ledger: &mut Ledger) -> Result<Found, StepError> {
+        let mut watch = Watch::start();
+        let of = &mut self.touching;
+        let found = of.at.detect(model, &mut of.program.work, &of.banned)?;
+        of.program.adopt(&of.at);
+        of.report.looks += 1;
+        watch.add(&mut ledger.phases.search);
+        Ok(found)
     }
 
     /// `−∇f` at the present positions along free directions; none where an element is inside out.
@@ -531,8 +541,7 @@ impl Method for General {
     }
 
     fn newton_counts(&self) -> Option<[u64; 3]> {
-        let Report { programs, stick, slip, .. } = self.report();
-        Some([programs.into(), stick, slip])
+        Some(self.report().counts())
     }
 
     fn impulses(&self) -> Option<&Impulses> {

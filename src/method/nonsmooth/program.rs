@@ -64,9 +64,10 @@ const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 const SLOW: f64 = 1e-11;
 /// Quadratic programs in a row at most.
 const PROGRAMS: usize = 60;
-/// From this program of a step on friction stays as it is: where multipliers are not unique, the discs of friction may change places
-/// for ever.
+/// Friction stays as it is from this program of a step on, or once nodes move by no more than [`SETTLED`] of the local size and that does not get less: where multipliers are
+/// not unique, the discs of friction may change places for ever. Multipliers are then found to the last digit.
 const FROZEN: usize = 30;
+const SETTLED: f64 = 1e-9;
 
 /// How constraints are to be satisfied.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -179,16 +180,18 @@ impl Program {
     pub fn solve(&mut self, at: &mut Admissible, dt: f64, rules: &Rules) -> Solved {
         let soft = Compliance::Lumped(0.5 * dt * dt);
         let mut solved = Solved::default();
-        let mut before = f64::INFINITY;
+        let (mut before, mut rub) = (f64::INFINITY, true);
         while solved.programs < PROGRAMS {
-            self.quadratic(at, &soft, rules, solved.programs < FROZEN);
+            self.quadratic(at, &soft, rules, rub);
             let step = self.move_nodes(at, 0.5 * dt * dt);
             solved.programs += 1;
             // steps shrink by the ratio of penetration and size each time, down to round-off
-            if step <= STEP || step <= SLOW && step >= 0.5 * before {
+            let shrinks = step < 0.5 * before;
+            if step <= STEP || step <= SLOW && !shrinks {
                 solved.converged = true;
                 break;
             }
+            rub &= solved.programs < FROZEN && (step > SETTLED || shrinks);
             before = step;
         }
         solved

@@ -1,8 +1,8 @@
 //! What both members of the family have in common: the admissible set, the working set, and the books of contact.
 //!
 //! ```text
-//! friction    += Σ p·s            never negative
-//! restitution −= F_n·Δφ + F·(½γ − β)Δt²(a′ − a)      normal forces; and what the lag of the velocity makes of all of F
+//! friction    += Σ max(0, p·s)
+//! restitution −= F_n·Δφ − Σ min(0, p·s) + F·(½γ − β)Δt²(a′ − a)      normal forces; and what the lag of the velocity makes of all of F
 //! ```
 
 use super::detect::{self, ACCEPTED, Admissible, Found, Key};
@@ -185,8 +185,9 @@ impl Touching {
             }
         }
         let rubbed = program.rubbed(i, &at.start, &at.now);
-        ledger.restitution -= normal;
-        ledger.friction += rubbed;
+        // friction's account never falls: round-off of what sticks goes with the normal forces
+        ledger.restitution -= normal - rubbed.min(0.0);
+        ledger.friction += rubbed.max(0.0);
         self.report.normal_work += normal;
         self.report.friction_work += rubbed;
         self.report.least_dissipation = self.report.least_dissipation.min(rubbed);
