@@ -103,7 +103,7 @@ impl Asynchronous {
             due(g.next, g.step) && g.next % g.step == first % g.step
         };
         // edges keep their rhythm, and so do nodes that are not fast
-        let in_rhythm = |c: &CheckGroup| due(c.next, c.step) && c.next % c.step == 0;
+        let in_rhythm = |c: &CheckGroup| due(c.next, c.step) && c.next.is_multiple_of(c.step);
         let fast = |c: &CheckGroup| self.collisions.contactors[c.members.start as usize].travel > 0.0;
         let mut checks = self.collisions.check_groups.iter();
         (clock.tick / built - 1.0).abs() < SAME_CLOCK
