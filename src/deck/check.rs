@@ -13,6 +13,9 @@ use carom_declare::{List, Place, Problems, Tree, Value};
 use std::path::Path;
 use std::sync::Arc;
 
+/// Bodies that could not be read and are looked at further.
+const TOLD: usize = 64;
+
 /// A body whose mesh is there and whose words have been looked up.
 pub struct Prepared {
     pub mesh: Mesh,
@@ -72,7 +75,8 @@ impl Checker<'_> {
                 },
             })
             .collect();
-        for (name, _) in body.iter().filter(|(_, b)| b.is_none()) {
+        // thousands of copies with one mistake have one material too
+        for (name, _) in body.iter().filter(|(_, b)| b.is_none()).take(TOLD) {
             self.material_of_unread(name, material);
         }
         // Who could not be read may have used anything.

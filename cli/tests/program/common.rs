@@ -4,6 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Every method that knows contact.
+pub const WITH_CONTACT: [&str; 8] = [
+    "verlet",
+    "dcr",
+    "asynchronous",
+    "semi-explicit",
+    "nonsmooth",
+    "bipotential-implicit",
+    "velocity-update",
+    "newmark-penalty",
+];
+
 /// An empty folder for one test, removed when it is over.
 pub struct Scratch(pub PathBuf);
 

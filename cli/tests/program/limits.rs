@@ -1,6 +1,6 @@
 //! Decks that ask for nonsense or for too much: a right result or a clear message, soon, and never a dead machine.
 
-use crate::common::{Scratch, carom, code, column, program, stderr, stdout};
+use crate::common::{Scratch, WITH_CONTACT, carom, code, column, program, stderr, stdout};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -208,16 +208,7 @@ fn bodies_at_one_place_overlap() {
 #[test]
 fn a_stop_is_heard_within_two_seconds_by_every_method() {
     let scratch = Scratch::new("stop");
-    for method in [
-        "verlet",
-        "dcr",
-        "asynchronous",
-        "semi-explicit",
-        "nonsmooth",
-        "bipotential-implicit",
-        "velocity-update",
-        "newmark-penalty",
-    ] {
+    for method in WITH_CONTACT {
         let text = format!(
             "method = \"{method}\"\nend = 1.0\n[body.a]\n\
              mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [12, 12, 12], at = [0, 0, 0.0001] }}\n\
