@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `deck` | the text of a deck, builds it and does a few steps |
 //! | `gmsh` | a mesh file, and what mechanics asks of it |
+//! | `mesh` | a mesh file of another tool; the first byte names its format |
 //! | `frame` | a frame, `frames/NNNNNN.vtu` |
 //! | `checkpoint` | a checkpoint, takes it back into a run and goes on |
 //! | `history` | a history, as plots read it |
@@ -29,8 +30,14 @@ pub type Kind = String;
 pub type Target = fn(&[u8]) -> Kind;
 
 /// All targets.
-pub const TARGETS: [(&str, Target); 5] =
-    [("deck", deck), ("gmsh", gmsh), ("frame", frame), ("checkpoint", checkpoint), ("history", history)];
+pub const TARGETS: [(&str, Target); 6] = [
+    ("deck", deck),
+    ("gmsh", gmsh),
+    ("mesh", mesh_file),
+    ("frame", frame),
+    ("checkpoint", checkpoint),
+    ("history", history),
+];
 
 /// Steps that a deck or a checkpoint is carried on.
 const STEPS: usize = 3;
@@ -87,7 +94,27 @@ fn carry(case: Case) -> Kind {
 }
 
 pub fn gmsh(bytes: &[u8]) -> Kind {
-    match mesh::gmsh::parse(bytes) {
+    looked_at(mesh::gmsh::parse(bytes))
+}
+
+/// Formats by the first byte of an input.
+pub const FORMATS: [&str; 5] = ["inp", "vtu", "vtk", "stl", "obj"];
+
+pub fn mesh_file(bytes: &[u8]) -> Kind {
+    let Some((&first, file)) = bytes.split_first() else { return "empty".into() };
+    let alone = |read: mesh::file::Read| read.mesh;
+    looked_at(match FORMATS[first as usize % FORMATS.len()] {
+        "inp" => mesh::abaqus::parse(file, &mut |_| Ok(b"*NODE\n1000001, 0, 0, 0\n".to_vec())),
+        "vtu" => mesh::vtk::parse_xml(file),
+        "vtk" => mesh::vtk::parse_legacy(file),
+        "stl" => mesh::triangles::stl(file, mesh::file::WELD).map(alone),
+        _ => mesh::triangles::obj(file, mesh::file::WELD).map(alone),
+    })
+}
+
+/// What mechanics asks of a mesh.
+fn looked_at(read: Result<mesh::Mesh, mesh::MeshError>) -> Kind {
+    match read {
         Err(error) => kind(error),
         Ok(mesh) => match mesh.check() {
             Err(error) => "unfit".to_owned() + &kind(error),

@@ -6,16 +6,18 @@
 
 use carom::cases::soak::Dice;
 use carom_fuzz::mutate::{below, mutate};
-use carom_fuzz::{TARGETS, generate};
+use carom_fuzz::{FORMATS, TARGETS, generate};
 use std::collections::HashSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const HANG: Duration = Duration::from_secs(10);
+/// Processor time of one input [s].
+const HANG: f64 = 10.0;
 const MEMORY: u64 = 1 << 30;
 /// Inputs that are kept for further changes.
 const KEPT: usize = 20_000;
@@ -63,7 +65,12 @@ fn corpus_of(target: &str) -> Vec<PathBuf> {
     let (places, ending): (&[&str], &str) = match target {
         "deck" => (&["tests/broken", "tests/trust", "cli/tests/bad", "examples"], "toml"),
         "gmsh" => (&["tests/meshes", "cli/tests/bad"], "msh"),
+        "mesh" => (&["tests/meshes"], ""),
         _ => (&[], ""),
+    };
+    let fits = |path: &Path| match path.extension().and_then(|e| e.to_str()) {
+        Some(own) => own == ending || (target == "mesh" && FORMATS.contains(&own)),
+        None => false,
     };
     let mut files = Vec::new();
     let list = |folder: &Path| {
@@ -73,24 +80,58 @@ fn corpus_of(target: &str) -> Vec<PathBuf> {
     for place in places {
         for path in list(&root().join("..").join(place)) {
             if path.is_dir() {
-                files.extend(list(&path).into_iter().filter(|p| p.extension().is_some_and(|e| e == ending)));
-            } else if path.extension().is_some_and(|e| e == ending) {
+                files.extend(list(&path).into_iter().filter(|p| fits(p)));
+            } else if fits(&path) {
                 files.push(path);
             }
         }
     }
-    // asks for more memory than most machines have, and would get it on others
-    files.retain(|p| !p.ends_with("08-cells-oom.toml"));
     files.sort();
     files
 }
 
-/// The input that is being tried, and since when.
-type Trying = Arc<Mutex<Option<(Instant, String, Vec<u8>)>>>;
+/// A file as an input of a target.
+fn input_of(target: &str, file: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(file).unwrap_or_default();
+    let own = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    if let (true, Some(format)) = (target == "mesh", FORMATS.iter().position(|f| *f == own)) {
+        bytes.insert(0, format as u8);
+    }
+    bytes
+}
+
+/// Says to the child of [`limited`] that it is one.
+const CHILD: &str = "CAROM_FUZZ_CHILD";
+
+/// Runs this program again with a limit on its memory, so that decks are told that they do not fit instead of filling the machine.
+#[cfg(unix)]
+fn limited() {
+    if std::env::var_os(CHILD).is_some() {
+        return;
+    }
+    let (Ok(program), kilobytes) = (std::env::current_exe(), (MEMORY + MEMORY / 4) >> 10) else { return };
+    let script = format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"");
+    let mut child = std::process::Command::new("sh");
+    let child = child.args(["-c", &script]).arg(program).args(std::env::args().skip(1));
+    match child.env(CHILD, "1").status() {
+        Ok(ended) if ended.code().is_none() => {
+            eprintln!("it died ({ended}): too much memory, or worse; the same seed leads there again");
+            exit(1)
+        }
+        Ok(ended) => exit(ended.code().unwrap_or(1)),
+        Err(_) => {}
+    }
+}
+
+/// The input that is being tried, and since when by the clock of this process.
+type Trying = Arc<Mutex<Option<(f64, String, Vec<u8>)>>>;
 
 fn leave(target: &str, input: &[u8], why: &str) -> ! {
     let folder = root().join("found");
-    let path = folder.join(format!("{target}-{:08x}", crc32fast::hash(input)));
+    // not its checksum: files that end with theirs all have the same
+    let mut name = DefaultHasher::new();
+    input.hash(&mut name);
+    let path = folder.join(format!("{target}-{:016x}", name.finish()));
     let _ = fs::create_dir_all(&folder);
     let _ = fs::write(&path, input);
     eprintln!("{target}: {why}; the input is {}", path.display());
@@ -104,13 +145,25 @@ fn resident() -> u64 {
     line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-fn watch(trying: Trying) {
+/// Processor time of this process so far [s]: others may be busy on this machine. The wall's clock where the system does not tell.
+fn clock(begin: Instant) -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |k: usize| fields.get(k).and_then(|f| f.parse::<f64>().ok());
+    match (ticks(11), ticks(12)) {
+        // the system counts hundredths of seconds for everybody
+        (Some(user), Some(system)) => 0.01 * (user + system),
+        _ => begin.elapsed().as_secs_f64(),
+    }
+}
+
+fn watch(trying: Trying, begin: Instant) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_millis(100));
-            let now = trying.lock().unwrap();
+            let (now, spent) = (trying.lock().unwrap(), clock(begin));
             if let Some((since, target, input)) = &*now {
-                if since.elapsed() > HANG {
+                if spent - since > HANG {
                     leave(target, input, "it hangs");
                 }
                 if resident() > MEMORY {
@@ -122,9 +175,11 @@ fn watch(trying: Trying) {
 }
 
 fn main() {
+    #[cfg(unix)]
+    limited();
     let options = options();
-    let trying = Trying::default();
-    watch(trying.clone());
+    let (trying, started) = (Trying::default(), Instant::now());
+    watch(trying.clone(), started);
     panic::set_hook(Box::new(|info| eprintln!("{info}")));
     for (name, target) in TARGETS.iter().filter(|t| options.targets.iter().any(|n| n == t.0)) {
         let begin = Instant::now();
@@ -133,7 +188,8 @@ fn main() {
         let mut kinds = HashSet::new();
         let mut runs = 0_u64;
         let try_one = |input: Vec<u8>, corpus: &mut Vec<Vec<u8>>, kinds: &mut HashSet<String>| {
-            *trying.lock().unwrap() = Some((Instant::now(), (*name).to_owned(), input.clone()));
+            let since = clock(started);
+            *trying.lock().unwrap() = Some((since, (*name).to_owned(), input.clone()));
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| target(&input)));
             *trying.lock().unwrap() = None;
             match outcome {
@@ -146,7 +202,7 @@ fn main() {
             }
         };
         for file in corpus_of(name) {
-            try_one(fs::read(file).unwrap_or_default(), &mut corpus, &mut kinds);
+            try_one(input_of(name, &file), &mut corpus, &mut kinds);
             runs += 1;
         }
         let records = if *name == "checkpoint" { generate::records() } else { Vec::new() };

@@ -30,14 +30,18 @@ const LONGEST: Duration = Duration::from_secs(60);
 const DRIFT: [f64; 2] = [1e-10, 1e-6];
 /// Energy that a scene may end with, of what was there: the error of the schemes is second order in the step.
 const GROWN: f64 = 1.05;
+/// Sums of thousands of contacts that slide and stick, of the energy that was there.
+const ROUND_OFF: f64 = 1e-12;
 
 pub struct Dice(u64);
 
 impl Dice {
     pub fn new(seed: u64) -> Dice {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(7));
-        dice.unit();
-        dice
+        // numbers in a row begin far from each other (the mixer of splitmix64)
+        let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Dice(z ^ (z >> 31))
     }
 
     /// From 0 to 1.
@@ -65,8 +69,9 @@ pub fn deck(seed: u64, method: &str) -> String {
     let speed = dice.between(0.005, 0.1);
     let friction = dice.one_of(&[0.0, 0.2, 0.5, 1.0]);
     let restitution = dice.one_of(&["", "restitution = 0.9\n", "restitution = 0.5\n", "restitution = 1.0\n"]);
-    // penalties know no restitution
-    let restitution = if ["velocity-update", "newmark-penalty"].contains(&method) { "" } else { restitution };
+    // nobody chooses it there
+    let without = ["nonsmooth", "velocity-update", "newmark-penalty"];
+    let restitution = if without.contains(&method) { "" } else { restitution };
     let mut text = format!(
         "method = \"{method}\"\nend = {}\n[material.m]\nlaw = \"{law}\"\nyoung = 1.0\npoisson = {}\ndensity = 1.0\n\
          [contact]\nfriction = {friction}\n{restitution}",
@@ -107,8 +112,9 @@ fn pulled(dice: &mut Dice) -> String {
 
 /// What is seen at a look.
 struct Row {
-    /// Friction's account [J].
+    /// Friction's account, and the energy that was there [J].
     friction: f64,
+    was_there: f64,
     /// Place of both centres along z [m].
     centres: [f64; 2],
     /// Energy and what friction took, over what was there and put in; nothing while bodies touch: in the step of an impact
@@ -138,7 +144,7 @@ impl Observer for Watch {
         let l = look.ledger;
         let energy = (l.contacts == 0)
             .then(|| (l.total() + l.friction) / (l.initial + l.external.abs() + l.correction));
-        let row = Row { friction: l.friction, centres: [centre(0), centre(1)], energy };
+        let row = Row { friction: l.friction, was_there: l.peak, centres: [centre(0), centre(1)], energy };
         self.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
         Ok(())
     }
@@ -173,7 +179,7 @@ pub fn judge(seed: u64, method: &str) -> Verdict {
         Err(error) => Verdict { refused: Some(error.to_string()), ..Verdict::default() },
     };
     let rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-    let wrong = seen(&rows, &outcome);
+    let wrong = seen(&rows, method, &outcome);
     Verdict { wrong: outcome.wrong.clone().or(wrong), ..outcome }
 }
 
@@ -224,17 +230,21 @@ fn carry(input: &Input, method: &str, rows: &Arc<Mutex<Vec<Row>>>) -> Verdict {
     verdict
 }
 
-/// What is wrong with what was seen on the way.
-fn seen(rows: &[Row], verdict: &Verdict) -> Option<String> {
-    if let Some(w) = rows.windows(2).find(|w| w[1].friction < w[0].friction) {
-        return Some(format!("friction's account falls from {:e} to {:e}", w[0].friction, w[1].friction));
-    }
-    if let Some(energy) = rows.iter().filter_map(|r| r.energy).find(|e| *e > GROWN) {
-        return Some(format!("energy and friction have grown to {energy}"));
+/// What is wrong with what was seen on the way. `newmark-penalty` has springs along surfaces whose energy stands in friction's
+/// account, and conserves nothing when contacts open and close.
+fn seen(rows: &[Row], method: &str, verdict: &Verdict) -> Option<String> {
+    let silent = verdict.refused.is_none() && !verdict.late && !verdict.doubted;
+    if method != "newmark-penalty" {
+        let falls = |w: &&[Row]| w[1].friction < w[0].friction - ROUND_OFF * w[0].was_there;
+        if let Some(w) = rows.windows(2).find(falls) {
+            return Some(format!("friction's account falls from {:e} to {:e}", w[0].friction, w[1].friction));
+        }
+        if let Some(energy) = rows.iter().filter_map(|r| r.energy).find(|e| *e > GROWN && silent) {
+            return Some(format!("energy and friction have grown to {energy}"));
+        }
     }
     let [low, high] = rows.last()?.centres;
     // they may roll past each other sideways, but not this far and head on
-    let silent = verdict.refused.is_none() && !verdict.late && !verdict.doubted;
     (low > high + 1.0 && silent).then(|| format!("passed through: {low} above {high}"))
 }
 

@@ -396,3 +396,15 @@ pub(crate) fn passes(scene: &Scene, a: u32, b: u32, pass: Pass) -> [bool; 2] {
         }
     }
 }
+
+/// The first of `from`, 2·`from`, 4·`from`, … that is at least `least`; the larger of both where doubling leads nowhere.
+pub fn doubled_to(from: f64, least: f64) -> f64 {
+    let mut reach = from;
+    if !(from > 0.0 && least.is_finite()) {
+        return from.max(least);
+    }
+    while reach < least {
+        reach *= 2.0;
+    }
+    reach
+}

@@ -118,11 +118,28 @@ impl<'a> Flight<'a> {
     fn at_least(&self) -> f64 {
         let (bodies, count) = (&self.scene.bodies, self.scene.bodies.len());
         let extents: Vec<Aabb> = (0..count).map(|b| self.extent(b)).collect();
+        let may_meet = |a: usize, b: usize| self.scene.may_meet(a as u32, b as u32);
+        if (0..count).any(|a| bodies[a].plane && (0..count).any(|b| may_meet(a, b))) {
+            return 0.0;
+        }
+        // along the axis on which they are spread most, in the order of their lower ends: whoever begins farther away than the
+        // nearest two so far, and all behind him, can be left out
+        let spread = |axis: usize| {
+            let ends = extents.iter().map(|e| e.lo[axis]).filter(|x| x.is_finite());
+            ends.clone().fold(f64::NEG_INFINITY, f64::max) - ends.fold(f64::INFINITY, f64::min)
+        };
+        let axis = (0..3).max_by(|&p, &q| spread(p).total_cmp(&spread(q))).unwrap_or(0);
+        let mut order: Vec<usize> = (0..count).filter(|&b| !bodies[b].plane).collect();
+        order.sort_by(|&p, &q| extents[p].lo[axis].total_cmp(&extents[q].lo[axis]));
         let mut least = f64::INFINITY;
-        for a in 0..count {
-            for b in (0..a).filter(|&b| self.scene.may_meet(a as u32, b as u32)) {
-                let boxed = !bodies[a].plane && !bodies[b].plane;
-                least = least.min(if boxed { extents[a].distance(&extents[b]) } else { 0.0 });
+        for (i, &a) in order.iter().enumerate() {
+            for &b in &order[i + 1..] {
+                if extents[b].lo[axis] - extents[a].hi[axis] > least {
+                    break;
+                }
+                if may_meet(a, b) {
+                    least = least.min(extents[a].distance(&extents[b]));
+                }
             }
         }
         least

@@ -89,10 +89,11 @@ pub fn load_with(input: &Input, laws: &OwnLaws, loads: &[OwnLoad]) -> Result<Loa
     let source = Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
     let mut tree = Tree::parse(&source)?;
     let problems = Problems::new(&source).with_context(laws);
-    array::expand(&mut tree, &problems);
+    let room = memory::room();
+    array::expand(&mut tree, room, &problems);
     shatter::expand(&mut tree, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
-        if !size::fits(&draft, input.folder, memory::room(), &tree, &problems) {
+        if !size::fits(&draft, input.folder, room, &tree, &problems) {
             return None;
         }
         let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };

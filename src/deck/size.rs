@@ -1,11 +1,12 @@
 //! How much memory a deck asks for, before anything large is built: counts of nodes and cells follow from the keys of shapes.
 //!
 //! ```text
-//! bytes = nodes·NODE + cells·cell + facets·FACET (with contact) + n·ROW + n^{4/3}·FILL (implicit, n unknowns in space)
+//! bytes = bodies·BODY + nodes·NODE + cells·cell + facets·FACET (where anybody can be touched)
+//!         + n·ROW + n^{4/3}·FILL (implicit, n unknowns in space)
 //! ```
 //!
 //! The factors are what runs of boxes of 27 000 to 125 000 cells took per piece (`peak_rss_bytes` of their summaries), output
-//! included; the last is the fill of factors in the order of nested dissection.
+//! included, and of 40 000 boxes of one cell each; the last is the fill of factors in the order of nested dissection.
 
 use super::mesh::{MeshSpec, Origin, Shape};
 use super::spec::{AnyBody, Draft, MethodName};
@@ -16,6 +17,7 @@ use carom_declare::{Problems, Tree};
 use std::fs;
 use std::path::Path;
 
+const BODY: f64 = 6000.0;
 const NODE: f64 = 450.0;
 const FACET: f64 = 2600.0;
 const ROW: f64 = 4100.0;
@@ -53,7 +55,7 @@ impl Size {
 
     /// Memory of a run [bytes].
     fn bytes(&self, contact: bool, implicit: bool) -> f64 {
-        let explicit = NODE * self.nodes + self.cell * self.cells + FILE * self.file;
+        let explicit = BODY + NODE * self.nodes + self.cell * self.cells + FILE * self.file;
         let touching = if contact { FACET * self.facets } else { 0.0 };
         let unknowns = self.dimension as f64 * self.nodes;
         let fill = match self.dimension {
@@ -158,7 +160,8 @@ fn of_mesh(mesh: &MeshSpec, folder: &Path) -> Size {
 pub fn fits(draft: &Draft, folder: &Path, room: Option<Room>, tree: &Tree, problems: &Problems) -> bool {
     let (Some(bodies), Some(room)) = (&draft.body, room) else { return true };
     let implicit = draft.method.is_some_and(|m| m.implicit() || m == MethodName::Static);
-    let contact = matches!(draft.contact, Some(Some(_)));
+    let contact =
+        draft.method != Some(MethodName::Static) && (bodies.iter().count() > 1 || draft.contact.is_some());
     let size = |body: &AnyBody| match body {
         AnyBody::Deformable(body) => {
             let (size, finer) = (of_mesh(&body.mesh, folder), 4.0_f64.powf(f64::from(body.refine)));
@@ -198,7 +201,7 @@ pub fn fits(draft: &Draft, folder: &Path, room: Option<Room>, tree: &Tree, probl
     fits
 }
 
-fn gigabytes(bytes: f64) -> String {
+pub fn gigabytes(bytes: f64) -> String {
     if bytes < 1e9 { format!("{:.0} MB", 1e-6 * bytes) } else { format!("{:.1} GB", 1e-9 * bytes) }
 }
 

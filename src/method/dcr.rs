@@ -360,6 +360,10 @@ impl Method for Dcr {
         self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();
+        let facets = self.collisions.world.scene.facets.len();
+        if !self.collisions.known.iter().all(|k| (k[1] as usize) < facets) {
+            return Err(RecordError::Meaningless("dcr.known".into()));
+        }
         record.read_vectors("dcr.x", &mut self.collisions.world.x)
     }
 }

@@ -162,7 +162,11 @@ impl Short {
     fn restore(record: &Record) -> Result<Short, RecordError> {
         let mut short = [0.0; 2];
         record.read_numbers("nonsmooth.short", &mut short)?;
-        Ok(Short { left: short[0] as u64, usual: short[1] })
+        let [left, usual] = short;
+        match left == 0.0 || (usual > 0.0 && usual.is_finite()) {
+            true => Ok(Short { left: left as u64, usual }),
+            false => Err(RecordError::Meaningless("nonsmooth.short".into())),
+        }
     }
 }
 

@@ -154,6 +154,16 @@ impl StepControl {
         record.read_numbers(&format!("{method}.step"), &mut numbers)?;
         let [count, due, every] = record.read_counts(&format!("{method}.counts"))?;
         let [dt, begin, stable, energy, det_f] = numbers;
+        let ([step], time) = (record.read_counts("state.step")?, record.get("state.time")?);
+        // time is t₀ + (n − n₀)Δt, and steps lead on
+        let leads_on = |time: f64| {
+            let counted = begin + step.wrapping_sub(count) as f64 * dt;
+            count <= step && dt.is_finite() && time + dt > time && (counted - time).abs() <= dt
+        };
+        if !time.iter().all(|time| leads_on(*time)) {
+            return Err(RecordError::Meaningless(format!("{method}.step")));
+        }
+        let every = every.min(self.range.1);
         (self.dt, self.base, self.due, self.every) = (dt, (begin, count), due, every);
         (self.stable, self.energy, self.det_f) = (stable, energy, det_f);
         Ok(())

@@ -24,6 +24,8 @@ pub enum RecordError {
     Missing(String),
     #[error("the array `{name}` of the record has {found} entries; this model needs {needed}")]
     Length { name: String, found: usize, needed: usize },
+    #[error("the array `{0}` of the record holds numbers that mean nothing")]
+    Meaningless(String),
     #[error("what was written before does not fit the record: {0}")]
     Outside(String),
 }
@@ -39,6 +41,15 @@ impl Record {
 
     pub fn vectors(&mut self, name: &str, values: &[Vec3]) {
         self.arrays.insert(name.into(), Array::Numbers(bytemuck::cast_slice(values).to_vec()));
+    }
+
+    /// Nobody keeps numbers that are none.
+    pub fn refuse_nan(&self) -> Result<(), RecordError> {
+        let is_nan = |array: &Array| matches!(array, Array::Numbers(v) if v.iter().any(|x| x.is_nan()));
+        match self.arrays.iter().find(|(_, array)| is_nan(array)) {
+            Some((name, _)) => Err(RecordError::Meaningless(name.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Numbers of any length.
@@ -96,6 +107,12 @@ impl State {
         [state.step] = record.read_counts("state.step")?;
         record.read_vectors("state.x", &mut state.x)?;
         record.read_vectors("state.v", &mut state.v)?;
+        for name in ["state.time", "state.x", "state.v"] {
+            let least = if name == "state.time" { 0.0 } else { f64::MIN };
+            if !record.get(name)?.iter().all(|x| (least..=f64::MAX).contains(x)) {
+                return Err(RecordError::Meaningless(name.into()));
+            }
+        }
         state.material.restore(record)?;
         Ok(state)
     }

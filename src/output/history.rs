@@ -167,6 +167,12 @@ pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
     }
 }
 
+/// Is there nothing in the file in `folder` behind what it held when `record` was kept?
+pub(crate) fn ends_there(folder: &Path, record: &Record) -> bool {
+    let kept = record.read_counts("history.file").map(|[bytes, _]| bytes);
+    std::fs::symlink_metadata(folder.join(FILE)).is_ok_and(|file| kept == Ok(file.len()))
+}
+
 impl Observer for History {
     fn next(&self) -> f64 {
         self.times.next()

@@ -88,6 +88,18 @@ impl Series {
         Series { dir: dir.to_owned(), entries: Vec::new() }
     }
 
+    /// The series of a run that has written frames at these times.
+    fn at(dir: &Path, times: &[f64]) -> Series {
+        let entry = |(i, time): (usize, &f64)| Entry { time: *time, file: file_name(i) };
+        Series { dir: dir.to_owned(), entries: times.iter().enumerate().map(entry).collect() }
+    }
+
+    /// Does `dir` hold the list of frames at these times, as it was written?
+    pub(crate) fn is_listed(dir: &Path, times: &[f64]) -> bool {
+        let series = Series::at(dir, times);
+        disk::read_text(&series.file()).is_ok_and(|text| text == series.text())
+    }
+
     /// The output folder.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
@@ -130,9 +142,7 @@ impl Series {
     pub fn resume(dir: &Path, times: &[f64]) -> Result<Series, PvdError> {
         let folder = dir.join(FOLDER);
         fs::create_dir_all(&folder).map_err(|source| PvdError::Write { path: folder.clone(), source })?;
-        let entry = |(i, time): (usize, &f64)| Entry { time: *time, file: file_name(i) };
-        let entries: Vec<Entry> = times.iter().enumerate().map(entry).collect();
-        let series = Series { dir: dir.to_owned(), entries };
+        let series = Series::at(dir, times);
         series.write()?;
         for path in own_files(&folder, series.entries.len()) {
             disk::remove_file(&path).map_err(|source| PvdError::Write { path, source })?;
@@ -140,7 +150,7 @@ impl Series {
         Ok(series)
     }
 
-    fn write(&self) -> Result<(), PvdError> {
+    fn text(&self) -> String {
         let mut text = String::from(
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n  <Collection>\n",
         );
@@ -152,8 +162,12 @@ impl Series {
             ));
         }
         text.push_str("  </Collection>\n</VTKFile>\n");
-        let path = self.dir.join(FILE);
-        replace_file(&path, text.as_bytes()).map_err(|source| PvdError::Write { path, source })
+        text
+    }
+
+    fn write(&self) -> Result<(), PvdError> {
+        let path = self.file();
+        replace_file(&path, self.text().as_bytes()).map_err(|source| PvdError::Write { path, source })
     }
 }
 

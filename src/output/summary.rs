@@ -1,8 +1,9 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 
-use crate::model::Model;
+use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model, State};
 use crate::run::peaks::Peaks;
-use crate::run::{Case, Run, disk, doubts};
+use crate::run::{Balance, Case, Run, disk, doubts};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -93,50 +94,13 @@ pub struct Wall {
 impl Summary {
     /// Of a case that is about to run.
     pub fn begin(case: &Case) -> Self {
-        let nothing = Phases { force: 0.0, search: 0.0, response: 0.0, solve: 0.0, output: 0.0 };
-        Summary {
-            carom: env!("CARGO_PKG_VERSION").into(),
-            title: case.title.clone(),
-            method: case.method_name.clone(),
-            threads: rayon::current_num_threads(),
-            bodies: names(&case.model),
-            nodes: case.model.reference.len(),
-            elements: case.model.elements(),
-            steps: case.state.step,
-            end_time: case.state.time,
-            wall_seconds: 0.0,
-            loop_seconds: 0.0,
-            phase_seconds: nothing,
-            element_kicks: 0,
-            collision_kicks: 0,
-            contacts_peak: 0,
-            penetration_max: 0.0,
-            energy: Energy { initial: 0.0, last: 0.0, error_max_rel: 0.0 },
-            momentum: Drift { linear_drift_max: 0.0, angular_drift_max: 0.0 },
-            dt: StepSize { min: 0.0, mean: 0.0, max: 0.0 },
-            peak_rss_bytes: peak_rss_bytes(),
-            peaks: Peaks::default(),
-            warnings: Vec::new(),
-            status: Status::Running,
-            failure: None,
-        }
+        Summary::measured(case, &case.state, &Ledger::default(), &Balance::default())
     }
 
     pub fn of(run: &Run, wall: Wall, status: Status, failure: Option<String>) -> Self {
         let (case, ledger) = (&run.case, &run.ledger);
-        let steps = case.state.step;
-        let mean = if steps > 0 { ledger.dt_sum / steps as f64 } else { ledger.dt };
         let phases = ledger.phases;
         Summary {
-            carom: env!("CARGO_PKG_VERSION").into(),
-            title: case.title.clone(),
-            method: case.method_name.clone(),
-            threads: rayon::current_num_threads(),
-            bodies: names(&case.model),
-            nodes: case.model.reference.len(),
-            elements: case.model.elements(),
-            steps,
-            end_time: case.state.time,
             wall_seconds: wall.whole,
             loop_seconds: wall.in_loop,
             phase_seconds: Phases {
@@ -146,6 +110,59 @@ impl Summary {
                 solve: phases.solve,
                 output: run.output_seconds,
             },
+            warnings: doubts::of(run),
+            status,
+            failure,
+            ..Summary::measured(case, &case.state, ledger, &run.balance)
+        }
+    }
+
+    /// Is this the summary of a case that stands where `record` was kept? What clocks have measured, and what follows from the others,
+    /// is left alone.
+    pub(crate) fn tells_of(&self, case: &Case, record: &Record) -> bool {
+        let kept = || -> Result<Summary, RecordError> {
+            let state = State::restore(&case.model, record)?;
+            Ok(Summary::measured(case, &state, &Ledger::restore(record)?, &Balance::restore(record)?))
+        };
+        kept().is_ok_and(|kept| {
+            let Summary { carom, phase_seconds, peaks, warnings, failure, .. } = self.clone();
+            *self
+                == Summary {
+                    carom,
+                    threads: self.threads,
+                    wall_seconds: self.wall_seconds,
+                    loop_seconds: self.loop_seconds,
+                    phase_seconds,
+                    peak_rss_bytes: self.peak_rss_bytes,
+                    peaks,
+                    warnings,
+                    status: self.status,
+                    failure,
+                    ..kept
+                }
+        })
+    }
+
+    /// What a case and its books tell, without clocks, peaks and doubts.
+    fn measured(case: &Case, state: &State, ledger: &Ledger, balance: &Balance) -> Self {
+        let steps = state.step;
+        let dt = match steps {
+            0 => StepSize { min: ledger.dt, mean: ledger.dt, max: ledger.dt },
+            _ => StepSize { min: ledger.dt_min, mean: ledger.dt_sum / steps as f64, max: ledger.dt_max },
+        };
+        Summary {
+            carom: env!("CARGO_PKG_VERSION").into(),
+            title: case.title.clone(),
+            method: case.method_name.clone(),
+            threads: rayon::current_num_threads(),
+            bodies: names(&case.model),
+            nodes: case.model.reference.len(),
+            elements: case.model.elements(),
+            steps,
+            end_time: state.time,
+            wall_seconds: 0.0,
+            loop_seconds: 0.0,
+            phase_seconds: Phases { force: 0.0, search: 0.0, response: 0.0, solve: 0.0, output: 0.0 },
             element_kicks: ledger.element_kicks,
             collision_kicks: ledger.collision_kicks,
             contacts_peak: ledger.contacts_peak,
@@ -156,19 +173,15 @@ impl Summary {
                 error_max_rel: ledger.error_max_rel(),
             },
             momentum: Drift {
-                linear_drift_max: run.balance.linear_drift_max,
-                angular_drift_max: run.balance.angular_drift_max,
+                linear_drift_max: balance.linear_drift_max,
+                angular_drift_max: balance.angular_drift_max,
             },
-            dt: StepSize {
-                min: if steps > 0 { ledger.dt_min } else { ledger.dt },
-                mean,
-                max: if steps > 0 { ledger.dt_max } else { ledger.dt },
-            },
+            dt,
             peak_rss_bytes: peak_rss_bytes(),
             peaks: Peaks::default(),
-            warnings: doubts::of(run),
-            status,
-            failure,
+            warnings: Vec::new(),
+            status: Status::Running,
+            failure: None,
         }
     }
 

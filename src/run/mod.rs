@@ -121,7 +121,7 @@ impl Balance {
         record.numbers("balance.numbers", &numbers);
     }
 
-    fn restore(record: &Record) -> Result<Self, RecordError> {
+    pub(crate) fn restore(record: &Record) -> Result<Self, RecordError> {
         let (mut initial, mut numbers) = ([Vec3::zeros(); 2], [0.0; 4]);
         record.read_vectors("balance.initial", &mut initial)?;
         record.read_numbers("balance.numbers", &mut numbers)?;
@@ -241,6 +241,8 @@ pub struct Run {
     keeper: Option<checkpoint::Keeper>,
     /// Where everything stands at one time, for those who look.
     copy: State,
+    /// Time, count of steps and books when somebody looked last: numbers then meant something.
+    seen: (f64, u64, Ledger),
     /// Wall time spent on looks and checkpoints [s].
     pub output_seconds: f64,
 }
@@ -257,7 +259,8 @@ impl Run {
         let copy = case.state.clone();
         let balance =
             Balance { initial: Momentum::by(case.method.as_ref(), &case.model, &copy), ..Balance::default() };
-        let mut run = Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 };
+        let seen = (case.state.time, case.state.step, ledger.clone());
+        let mut run = Run { case, ledger, balance, observers, keeper, copy, seen, output_seconds: 0.0 };
         run.look(false)?;
         // whatever happens from here on, there is something to go on from
         run.keep()?;
@@ -271,6 +274,7 @@ impl Run {
         keeper: Option<checkpoint::Keeper>,
         record: &Record,
     ) -> Result<Self, RunError> {
+        record.refuse_nan()?;
         case.state = State::restore(&case.model, record)?;
         case.method.restore(&case.model, record)?;
         for observer in &mut observers {
@@ -278,7 +282,8 @@ impl Run {
         }
         let (ledger, balance) = (Ledger::restore(record)?, Balance::restore(record)?);
         let copy = case.state.clone();
-        Ok(Run { case, ledger, balance, observers, keeper, copy, output_seconds: 0.0 })
+        let seen = (case.state.time, case.state.step, ledger.clone());
+        Ok(Run { case, ledger, balance, observers, keeper, copy, seen, output_seconds: 0.0 })
     }
 
     /// Somebody who comes later.
@@ -362,6 +367,10 @@ impl Run {
                 self.keep()?;
                 self.look_at(true, &mut |_| true)?;
             }
+            // what the summary tells is what the last row shows
+            Err(RunError::NotFinite { .. }) => {
+                (self.case.state.time, self.case.state.step, self.ledger) = self.seen.clone();
+            }
             Err(_) => {}
         }
         outcome
@@ -436,6 +445,7 @@ impl Run {
                 })?;
             }
         }
+        self.seen = (self.case.state.time, self.case.state.step, self.ledger.clone());
         self.output_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }

@@ -6,8 +6,7 @@ use crate::model::record::Record;
 use crate::output::pvd::{self, Series, own_files};
 use crate::output::summary::{Status, Summary};
 use crate::output::{frames, history};
-use crate::run::checkpoint;
-use crate::run::disk;
+use crate::run::{Case, checkpoint, disk};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -211,11 +210,7 @@ fn rows(out: &Path) -> usize {
 /// The list of frames of a run that has finished is what it was, or is written anew.
 pub(super) fn mend_list(out: &Path, record: &Record) -> Result<(), SimulationError> {
     let times = record.get("frames.times").unwrap_or_default();
-    let whole = Series::open(out).is_ok_and(|series| {
-        let listed = series.entries().iter().enumerate().map(|(i, e)| (e.time, e.file == pvd::file_name(i)));
-        listed.eq(times.iter().map(|time| (*time, true)))
-    });
-    match whole {
+    match Series::is_listed(out, times) {
         true => Ok(()),
         false => Series::resume(out, times)
             .map(|_| ())
@@ -226,6 +221,13 @@ pub(super) fn mend_list(out: &Path, record: &Record) -> Result<(), SimulationErr
 /// Did the run in a folder say that it has come to its end?
 pub(super) fn finished(out: &Path) -> bool {
     Summary::read(out).is_ok_and(|s| s.status == Status::Finished)
+}
+
+/// Did the run in a folder come to its end where `record` was kept, and do summary and history say so? A summary of another run, or
+/// rows behind the last one, are not believed: such a run goes on from its checkpoint, and both are written anew.
+pub(super) fn finished_at(out: &Path, case: &Case, record: &Record) -> bool {
+    let told = |s: Summary| s.status == Status::Finished && s.tells_of(case, record);
+    Summary::read(out).is_ok_and(told) && history::ends_there(out, record)
 }
 
 /// Cuts a last row of history that did not get to its end.

@@ -336,7 +336,8 @@ impl Simulation {
         if before == Before::Resume && found == Found::Run {
             self.is_ours(path)?;
             if let Base::Checkpoint(slot, record) = folder::base(path)? {
-                self.finished_before &= folder::finished(path);
+                self.finished_before &=
+                    self.case().is_some_and(|case| folder::finished_at(path, case, &record));
                 return match self.finished_before {
                     true => folder::mend_list(path, &record),
                     false => self.resume(path, slot, &record),

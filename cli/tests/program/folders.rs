@@ -2,10 +2,14 @@
 //! whatever stands in its files leads nowhere else.
 
 use crate::common::{Scratch, carom, code, contents, program, run, stderr};
+use carom::deck::{Input, load};
+use carom::model::record::{Array, Record};
+use carom::run::{Run, RunError, pool};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 fn deck(end: f64) -> String {
@@ -154,11 +158,37 @@ fn a_damaged_history_or_frame_is_mended_or_named() {
             assert!(f.out.join(line).is_file(), "{line}");
         }
     }
-    // and so is the summary
+    // and so is the summary, also if it is that of another run; rows behind the last one are none of ours
+    let other = f.scratch.path("other");
+    run(&f.deck, &other, &["--set", "body.block.velocity=[0.3,0,-1.1]"]);
+    let path = |name: &str| f.out.join(name);
+    let damages: [&dyn Fn(); 5] = [
+        &|| f.remove(&["summary.json"]),
+        &|| {
+            fs::copy(other.join("summary.json"), path("summary.json")).unwrap();
+        },
+        &|| {
+            let text = fs::read(path("history.csv")).unwrap();
+            fs::write(path("history.csv"), [&text[..], &text[..]].concat()).unwrap();
+        },
+        &|| fs::write(path("frames.pvd"), &fs::read(path("frames.pvd")).unwrap()[1..]).unwrap(),
+        &|| {
+            let text = fs::read_to_string(path("frames.pvd")).unwrap();
+            fs::write(path("frames.pvd"), text.trim_end()).unwrap();
+        },
+    ];
+    for (i, damage) in damages.iter().enumerate() {
+        f.copy();
+        damage();
+        let output = f.resume();
+        assert_eq!(code(&output), 0, "{i}: {}", stderr(&output));
+        assert!(contents(&f.out) == contents(&f.whole), "{i}: something is different");
+    }
+    // where nothing is wrong nothing is touched
     f.copy();
-    f.remove(&["summary.json"]);
+    let before = f.bytes();
     assert_eq!(code(&f.resume()), 0);
-    assert!(contents(&f.out) == contents(&f.whole));
+    assert!(f.bytes() == before);
     f.copy();
     f.remove(&["deck.toml"]);
     let output = f.resume();
@@ -276,4 +306,48 @@ fn of_two_that_start_at_once_one_runs() {
         assert!(codes.contains(&0) && codes.iter().all(|c| [0, 2].contains(c)), "{codes:?}");
         assert!(contents(&out) == contents(&whole));
     }
+}
+
+/// A record that somebody has made up: whatever it says, it is refused or leads on. Nothing is indexed, waited for or counted by it.
+#[test]
+fn records_that_mean_nothing_are_refused() {
+    type Spoil = (&'static str, &'static str, fn(&mut Array));
+    fn set(array: &mut Array, value: f64, count: u64) {
+        match array {
+            Array::Numbers(v) => v[0] = value,
+            Array::Counts(v) => v[0] = count,
+        }
+    }
+    let spoilt: [Spoil; 11] = [
+        ("dcr", "state.time", |a| set(a, f64::NAN, 0)),
+        ("dcr", "state.time", |a| set(a, -1e300, 0)),
+        ("dcr", "state.x", |a| set(a, f64::INFINITY, 0)),
+        ("dcr", "dcr.step", |a| set(a, 0.0, 0)),
+        ("dcr", "dcr.counts", |a| set(a, 0.0, u64::MAX)),
+        ("semi-explicit", "ledger.numbers", |a| set(a, f64::NAN, 0)),
+        ("asynchronous", "asynchronous.next", |a| set(a, 0.0, u64::MAX)),
+        ("asynchronous", "asynchronous.contact.next", |a| set(a, 0.0, 1)),
+        ("asynchronous", "asynchronous.counts", |a| set(a, 0.0, 1 << 60)),
+        ("asynchronous", "asynchronous.clock", |a| set(a, 1e300, 0)),
+        ("verlet", "asynchronous.tau", |a| set(a, 0.0, u64::MAX)),
+    ];
+    pool(1).unwrap().install(|| {
+        for (method, name, spoil) in spoilt {
+            let case = || {
+                let text = deck(0.02).replace("\"dcr\"", &format!("\"{method}\""));
+                let input = Input { name: "deck", text: &text, folder: Path::new("."), options: &[] };
+                load(&input).unwrap().case
+            };
+            let mut run = Run::start(case(), Vec::new(), None).unwrap();
+            run.advance(0.002, &AtomicBool::new(false)).unwrap();
+            let mut record: Record = run.save();
+            Run::resume(case(), Vec::new(), None, &record).unwrap();
+            spoil(record.arrays.get_mut(name).unwrap());
+            match Run::resume(case(), Vec::new(), None, &record) {
+                Err(RunError::Record(_)) => {}
+                Err(other) => panic!("{method} {name}: {other}"),
+                Ok(_) => panic!("{method} {name} was believed"),
+            }
+        }
+    });
 }

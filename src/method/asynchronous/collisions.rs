@@ -31,7 +31,7 @@ use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
-use crate::contact::scene::Scene;
+use crate::contact::scene::{Facet, Scene};
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::method::response::{self, Terms};
@@ -61,6 +61,8 @@ const SAME_DEPTH: f64 = 1e-6;
 const FAR: f64 = 0.5;
 /// Nodes that one task looks for.
 const CHUNK: usize = 256;
+/// Sides that an element has at most.
+const SIDES: usize = 6;
 
 /// A node in a target.
 #[derive(Clone, Copy)]
@@ -543,6 +545,11 @@ impl Collisions {
         super::record::read_counts(record, &name("contactors"), &mut contactors)?;
         for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(4)) {
             (c.known, c.behind, c.carried) = ((from[0] as u32, from[1] as u8), from[2] as u32, from[3]);
+            let rigid = |f: &Facet| self.scene.bodies[f.body as usize].attributes.rigid();
+            let behind = self.scene.facets.get(c.behind as usize).is_some_and(rigid);
+            if usize::from(c.known.1) >= SIDES || !(behind || c.behind == NOTHING) {
+                return Err(RecordError::Meaningless(name("contactors")));
+            }
         }
         let mut seen = vec![Vec3::zeros(); self.contactors.len()];
         record.read_vectors(&name("seen"), &mut seen)?;

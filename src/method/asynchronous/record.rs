@@ -3,10 +3,16 @@
 //! Kept are ticks, what the kicks and contacts have summed up, and the last forces of loads. Queues are made of the ticks;
 //! boxes, lists and forces of instants are made anew where they are needed and found the same.
 
-use super::Asynchronous;
+use super::check_groups::CheckGroup;
 use super::group::{Group, KickSums};
+use super::{Asynchronous, Phase};
 use crate::math::Vec3;
 use crate::model::record::{Array, Record, RecordError};
+
+/// The tick of a model is the same on every machine but for round-off.
+const SAME_CLOCK: f64 = 1e-9;
+/// Ticks below this are exact as numbers.
+const FARTHEST: u64 = 1 << 53;
 
 fn name(what: &str) -> String {
     format!("asynchronous.{what}")
@@ -43,7 +49,7 @@ impl Asynchronous {
     }
 
     pub(super) fn take_from(&mut self, record: &Record) -> Result<(), RecordError> {
-        let mut clock = [0.0; 2];
+        let (mut clock, built) = ([0.0; 2], self.clock.tick);
         record.read_numbers(&name("clock"), &mut clock)?;
         [self.clock.begin, self.clock.tick] = clock;
         [self.now, self.window.1] = record.read_counts(&name("counts"))?;
@@ -79,8 +85,38 @@ impl Asynchronous {
         record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
         self.copy.tick = self.now;
         self.collisions.restore(record)?;
+        let kept = record.get("state.time")?;
+        if !kept.iter().all(|time| self.is_possible(*time, built)) {
+            return Err(RecordError::Meaningless(name("next")));
+        }
         self.fill_queues();
         Ok(())
+    }
+
+    /// Do the ticks make sense together? Everybody was kicked before now and is due within his step from now; `time` is that of the
+    /// state, `built` the length of a tick as the model has it [s].
+    fn is_possible(&self, time: f64, built: f64) -> bool {
+        let (now, clock) = (self.now, &self.clock);
+        let due = |next: u64, step: u64| next >= now && next - now <= step;
+        let kick = |g: &Group| {
+            let first = if self.options.phase == Phase::Centred { g.step / 2 } else { 0 };
+            due(g.next, g.step) && g.next % g.step == first % g.step
+        };
+        // edges keep their rhythm, and so do nodes that are not fast
+        let in_rhythm = |c: &CheckGroup| due(c.next, c.step) && c.next % c.step == 0;
+        let fast = |c: &CheckGroup| self.collisions.contactors[c.members.start as usize].travel > 0.0;
+        let mut checks = self.collisions.check_groups.iter();
+        (clock.tick / built - 1.0).abs() < SAME_CLOCK
+            && (clock.time(now) - time).abs() <= clock.tick
+            && now < FARTHEST
+            && self.tau.iter().all(|tick| *tick <= now)
+            && self.groups.list.iter().all(kick)
+            && self.prescribed.iter().all(|l| due(l.next, FARTHEST))
+            && checks.all(|c| if fast(c) { due(c.next, c.step) } else { in_rhythm(c) })
+            && self.edges.check_groups.iter().all(in_rhythm)
+            && due(self.window.1, self.window.0)
+            && self.collisions.window.begin <= now
+            && self.collisions.contactors.iter().all(|c| c.seen.1 <= now + 1)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
 use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
 use crate::contact::scene::FacetKind;
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, doubled_to};
 use crate::contact::three_stage::{ThreeStage, Way};
 use crate::math::{Mat3, Vec3};
 use crate::method::contact_world::ContactWorld;
@@ -133,10 +133,7 @@ impl Collisions {
         let Collisions { world: ContactWorld { scene, search, x: now, .. }, start, .. } = self;
         let ways = search.ways.get_or_insert_default();
         // Powers of two, so that lists of candidates last.
-        ways.at_rest = self.deepest * LEAST_REACH;
-        while ways.at_rest < 2.0 * penetration {
-            ways.at_rest *= 2.0;
-        }
+        ways.at_rest = doubled_to(self.deepest * LEAST_REACH, 2.0 * penetration);
         ways.margin = self.clearance * (BESIDE / CLEARANCE);
         let way = |k: u32| now[k as usize] - start[k as usize];
         ways.of_body.clear();

@@ -20,7 +20,7 @@ use crate::contact::crossing::{StepPath, node_meets};
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones};
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, VertexFace, doubled_to};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
@@ -158,10 +158,7 @@ impl Admissible {
     /// candidates last.
     fn query(&self, way: f64) -> Query {
         let finest = if self.thinnest.is_finite() { self.thinnest } else { 1.0 };
-        let mut reach = finest / 64.0;
-        while reach < 2.1 * way {
-            reach *= 2.0;
-        }
+        let reach = doubled_to(finest / 64.0, 2.1 * way);
         Query {
             reach,
             vertex_face: true,
