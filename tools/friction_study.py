@@ -10,7 +10,8 @@ import argparse, csv, math, os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 METHODS = ["dcr", "asynchronous", "semi-explicit", "bipotential-implicit"]
-INKS = {"dcr": "#3b7dd8", "asynchronous": "#d9822b", "semi-explicit": "#2f9e6e", "bipotential-implicit": "#9b59b6"}
+INKS = {"dcr": "#3b7dd8", "asynchronous": "#d9822b", "semi-explicit": "#2f9e6e", "bipotential-implicit": "#9b59b6",
+        "velocity-update": "#c0392b"}
 
 
 def friction(h):
@@ -58,9 +59,16 @@ def safety(text, value):
     return text + f"\n[step]\nsafety = {value}\n"
 
 
+def tangential(rounds):
+    """The tangential penalty of velocity-update, with so many rounds of augmentation."""
+    return lambda text, value: text + f"\n[velocity-update]\ntangential_penalty = {value}\naugmentation = {rounds}\n"
+
+
 # What leaves the scale is drawn at its top.
 CAPS = {"oblique": 0.36}
 MESH, STEP, MU = "cells an edge", "share of the stable step", "friction coefficient"
+ALONE, AUGMENTED = "tangential penalty [Pa s/m], no augmentation", "the same, up to 4 rounds of augmentation"
+PENALTIES = [0.3, 1, 3, 10, 30, 100, 300]
 # name, deck, [(along, change, values, methods)], figure and its heading, what it should be, where that holds
 ROWS = [
     ("off-centre", "stick-normal-2d", [(MESH, plane_cells, [4, 8, 16, 32], METHODS),
@@ -79,6 +87,9 @@ ROWS = [
                                 (STEP, safety, [0.6, 0.4, 0.2], METHODS[:3]),
                                 (MU, mu, [0.48, 0.5, 0.8], METHODS[:3])],
      creep, "creep, edges / s", lambda along, x: 0.0, {}),
+    ("penalty", "slip-oblique-2d", [(ALONE, tangential(0), PENALTIES, ["velocity-update"]),
+                                     (AUGMENTED, tangential(4), PENALTIES, ["velocity-update"])],
+     friction, "friction / E₀", 0.1226, {ALONE: 300, AUGMENTED: 300}),
 ]
 
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub struct BenchArgs {
     /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`; all of these if none is
-    /// named. `soak` alone runs random scenes and tells the worst that was seen
+    /// named, but for `factors/100k` and `factors/100k-lu`, which take long. `soak` alone runs random scenes and tells the worst that was seen
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -39,8 +39,10 @@ pub fn command(args: &BenchArgs) -> Outcome {
         .chain(search::SCENES.iter().map(|scene| format!("search/{scene}")))
         .chain(kicks::CASES.iter().map(|case| format!("kicks/{case}")))
         .chain(contacts::cases().map(|case| format!("contacts/{case}")))
-        .chain(factors::CASES.iter().map(|case| format!("factors/{}", case.0)))
+        .chain(factors::cases().map(|case| format!("factors/{case}")))
         .collect();
+    let long = factors::long_cases().map(|case| format!("factors/{case}"));
+    let all: Vec<String> = all.into_iter().chain(long.filter(|case| args.names.contains(case))).collect();
     if let Some(name) = args.names.iter().find(|n| !all.iter().any(|c| fits(n, c))) {
         let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
         return Err(Failure::new(BAD_INPUT, message));
@@ -159,11 +161,15 @@ fn print(args: &BenchArgs, m: &Measurement, out: &mut impl Write) -> io::Result<
         "queries/s" => (m.value / 1e6, "million queries/s"),
         "flop/s" => (m.value / 1e9, "Gflop/s"),
         "bytes/s" => (m.value / 1e9, "GB/s"),
+        "bytes" => (m.value / 1e6, "MB"),
         unit => (m.value, unit),
     };
+    // small shares and short times keep their digits
+    let value =
+        if value != 0.0 && value.abs() < 0.1 { format!("{value:.2e}") } else { format!("{value:.2}") };
     write!(
         out,
-        "{name:<40} {} thread{}  {value:>8.2} {unit}",
+        "{name:<40} {} thread{}  {value:>8} {unit}",
         m.threads,
         if m.threads == 1 { " " } else { "s" }
     )?;

@@ -8,6 +8,7 @@ mod input;
 mod look;
 mod progress;
 mod reproduce;
+mod residuals;
 mod run;
 mod signals;
 mod soak;

@@ -3,6 +3,7 @@
 use crate::exit::{BAD_INPUT, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::{Progress, duration};
+use crate::residuals::Residuals;
 use crate::signals::{Patience, Stop};
 use carom::deck::harmless;
 use carom::method::Reached;
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// Replace the run in the folder
     #[arg(long)]
     overwrite: bool,
+    /// Print how Newton's method went in the step that reaches each of these times [s], iteration by iteration
+    #[arg(long, value_name = "TIMES", value_delimiter = ',')]
+    residuals: Vec<f64>,
     /// Say nothing but what went wrong
     #[arg(long)]
     quiet: bool,
@@ -68,6 +72,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if !arguments.quiet {
         simulation.observe(Progress::new(simulation.time(), simulation.end()));
     }
+    if !arguments.residuals.is_empty() {
+        simulation.observe(residuals(&simulation, &arguments.residuals)?);
+    }
     let outcome = simulation.run_until(&stop.flag);
     patience.end();
     let reached = outcome.map_err(|error| {
@@ -83,6 +90,19 @@ pub fn run(arguments: &Arguments) -> Outcome {
         tell(&last_words(&summary, reached, &out))?;
     }
     Ok(if reached == Reached::Stopped { stop.code() } else { 0 })
+}
+
+/// Who prints the iterations of single steps.
+fn residuals(simulation: &Simulation, times: &[f64]) -> Result<Residuals, Failure> {
+    let Some(case) = simulation.case() else { return Ok(Residuals::new(&[])) };
+    if case.method.newton().is_none() {
+        let message = format!(
+            "--residuals: method {} solves no step by Newton's method; velocity-update, newmark-penalty, bipotential-implicit and static do",
+            case.method_name
+        );
+        return Err(Failure::new(BAD_INPUT, message));
+    }
+    Ok(Residuals::new(times))
 }
 
 impl From<SimulationError> for Failure {

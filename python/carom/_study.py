@@ -10,14 +10,12 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _carom, _deck
 from ._deck import Deck
 from ._results import Results, read
-from ._simulation import Simulation
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +47,7 @@ class Study:
     @property
     def runs(self) -> list[Results]:
         """The folders of the runs, in the order of the rows."""
-        return [read(self.folder / name) for name, *_ in self._inner.members()]
+        return [read(self.folder / name) for name in self._inner.members()]
 
     def to_pandas(self) -> pandas.DataFrame:
         import pandas
@@ -67,22 +65,9 @@ def _number(text: str) -> Any:
         return text
 
 
-def run_one(name: str, text: str, folder: str, options: list[str], out: str, threads: int) -> str:
-    """Runs one member of a study, or takes it up; an empty string, or why it failed. Runs wherever the executor says."""
-    begun = (Path(out) / "summary.json").exists()
-    settings = {
-        "set": options,
-        "out": Path(out),
-        "before": "resume" if begun else "keep",
-        "threads": threads,
-        "loads": [],
-        "checkpoint": None,
-    }
-    try:
-        Simulation(name, text, Path(folder), settings).run()
-    except _carom.SimulationError as error:
-        return str(error)
-    return ""
+def run_one(asked: tuple[Any, ...], number: int, threads: int) -> str | None:
+    """Runs one member of a study, or takes it up; says why it failed, if it did. Runs wherever the executor says."""
+    return _carom.Study(*asked).run_member(number, threads)
 
 
 def study(
@@ -93,33 +78,20 @@ def study(
     set: Mapping[str, Any] | None = None,
     zip: bool = False,
     executor: Executor | None = None,
-    threads: int = 1,
+    threads: int | None = None,
 ) -> Study:
     """Runs a deck with all combinations of values, `{"step.safety": [0.5, 0.9], …}`, or with the first of each, the second of each, …
-    if `zip`. `threads` are those of one run; without an executor as many runs go on at once as there are cores for them.
+    if `zip`. Without an executor `threads` are those of the whole study, all cores unless told, and as many runs go on at once; with
+    one they are those of each run, one unless told.
     """
     name, text, folder, _ = _deck.find(deck)
     varied = [(path, [_deck.value(v) for v in values]) for path, values in vary.items()]
-    inner = _carom.Study(name, text, folder, _deck.options(set), varied, zip, Path(out))
-    at = str(folder.resolve())
-    calls = [
-        (name, text, at, options, str(Path(out).resolve() / member), threads)
-        for member, _, options in inner.members()
-        if not _finished(Path(out) / member)
-    ]
+    asked = (name, text, folder.resolve(), _deck.options(set), varied, zip, Path(out).resolve())
+    inner = _carom.Study(*asked)
     if executor is None:
-        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // threads)) as own:
-            outcome = [own.submit(run_one, *call) for call in calls]
-            told = [future.result() for future in outcome]
-    else:
-        outcome = [executor.submit(run_one, *call) for call in calls]
-        told = [future.result() for future in outcome]
-    failures = {Path(calls[k][4]).name: words for k, words in enumerate(told) if words}
-    return Study(inner, failures)
-
-
-def _finished(folder: Path) -> bool:
-    try:
-        return read(folder).summary["status"] == "finished"
-    except (FileNotFoundError, ValueError):
-        return False
+        return Study(inner, dict(inner.run(threads or os.cpu_count() or 1)))
+    left = inner.begin(threads or 1)
+    futures = [(number, executor.submit(run_one, asked, number, threads or 1)) for number in left]
+    names = inner.members()
+    told = [(names[number], future.result()) for number, future in futures]
+    return Study(inner, {run: why for run, why in told if why is not None})

@@ -2,7 +2,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `simulation.rs` | a run: carried on without Python's lock, signals heard on the calling thread |
+//! | `simulation.rs` | a run: carried on, looked at, taken part in |
+//! | `signals.rs` | Ctrl-C while something computes |
 //! | `own_load.rs` | loads that a Python function says |
 //! | `results.rs`, `study.rs` | folders of runs; studies of many |
 //! | `arrays.rs`, `errors.rs` | numbers and errors on their way to Python |
@@ -11,6 +12,7 @@ mod arrays;
 mod errors;
 mod own_load;
 mod results;
+mod signals;
 mod simulation;
 mod study;
 

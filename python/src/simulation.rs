@@ -3,6 +3,7 @@
 use crate::arrays::{freeze, rows, to_vectors, vectors};
 use crate::errors::{SimulationError, told};
 use crate::own_load::{Trouble, own_load};
+use crate::signals::while_listening;
 use carom::{Before, SimulationError as Error};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
@@ -10,12 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How often the calling thread looks whether Ctrl-C was pressed.
-const POLL: Duration = Duration::from_millis(50);
 /// Steps that take less are done on the calling thread: a thread of their own would cost more than it is worth.
 const SHORT: Duration = Duration::from_millis(2);
 
@@ -26,9 +24,15 @@ pub struct Simulation {
     trouble: Trouble,
 }
 
+/// Where work is done. The calling thread cannot hear Ctrl-C while it computes.
+enum Where {
+    CallingThread,
+    OwnThread,
+}
+
 struct Inner {
     simulation: carom::Simulation,
-    /// How long the last call took.
+    /// How long the last call of `step` took.
     took: Duration,
     /// What finished runs show: made once, then the same arrays for everybody.
     shown: Option<Shown>,
@@ -57,34 +61,21 @@ impl Simulation {
     where
         F: FnOnce(&mut carom::Simulation, &AtomicBool) -> Result<(), Error> + Send,
     {
-        let mut guard = self.lock()?;
-        let Inner { simulation, took, .. } = &mut *guard;
-        let (stop, short, begin) = (&*self.trouble.stop, *took < SHORT, Instant::now());
+        let mut inner = self.lock()?;
+        self.carry_on(py, &mut inner, Where::OwnThread, work)
+    }
+
+    fn carry_on<F>(&self, py: Python, inner: &mut Inner, place: Where, work: F) -> PyResult<()>
+    where
+        F: FnOnce(&mut carom::Simulation, &AtomicBool) -> Result<(), Error> + Send,
+    {
+        let simulation = &mut inner.simulation;
+        let stop = &*self.trouble.stop;
         let running = &mut *simulation;
-        let (outcome, signal) = py.detach(|| {
-            if short {
-                return (work(running, stop), None);
-            }
-            let (tell, hear) = channel();
-            std::thread::scope(|scope| {
-                scope.spawn(move || tell.send(work(running, stop)));
-                let mut signal = None;
-                loop {
-                    match hear.recv_timeout(POLL) {
-                        Ok(outcome) => return (outcome, signal),
-                        Err(RecvTimeoutError::Timeout) => {
-                            if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                                stop.store(true, Ordering::Relaxed);
-                                signal.get_or_insert(raised);
-                            }
-                        }
-                        // it panicked; the scope says so
-                        Err(RecvTimeoutError::Disconnected) => return (Ok(()), signal),
-                    }
-                }
-            })
-        });
-        *took = begin.elapsed();
+        let (outcome, signal) = match place {
+            Where::CallingThread => (py.detach(|| work(running, stop)), None),
+            Where::OwnThread => while_listening(py, stop, || work(running, stop)),
+        };
         stop.store(false, Ordering::Relaxed);
         if let Some(raised) = self.trouble.take().or(signal) {
             return Err(raised);
@@ -214,7 +205,13 @@ impl Simulation {
     }
 
     fn step(&self, py: Python) -> PyResult<()> {
-        self.carry(py, |simulation, stop| simulation.step_unless(stop).map(|_| ()))
+        let mut inner = self.lock()?;
+        let place = if inner.took < SHORT { Where::CallingThread } else { Where::OwnThread };
+        let begin = Instant::now();
+        let outcome =
+            self.carry_on(py, &mut inner, place, |simulation, stop| simulation.step_unless(stop).map(|_| ()));
+        inner.took = begin.elapsed();
+        outcome
     }
 
     fn finish(&self, py: Python) -> PyResult<()> {

@@ -18,7 +18,7 @@ deck = {
         }
     },
 }
-STEPS = 40
+STEPS, ROUNDS = 10, 25
 
 
 def timed(sim, work):
@@ -38,8 +38,8 @@ for sim in (plain, loaded):
     sim.step()
 dt = plain.summary["dt"]["mean"]
 whole = lambda sim: sim.advance(sim.time + (STEPS - 0.5) * dt)  # noqa: E731
-# in turns: the machine may be busy with other things
-rounds = [(timed(plain, whole), timed(plain, loop), timed(loaded, loop)) for _ in range(5)]
+# in turns, and the least of each: the machine may be busy with other things
+rounds = [(timed(plain, whole), timed(plain, loop), timed(loaded, loop)) for _ in range(ROUNDS)]
 for name, k in (("CPU", 0), ("wall", 1)):
     one, steps, load = (min(r[i][k] for r in rounds) / STEPS * 1e3 for i in range(3))
     print(f"{cells**3} elements, {name}: {one:.2f} ms a step in one call, {steps:.2f} step by step ({100 * (steps / one - 1):+.1f} %), {load:.2f} with a load ({100 * (load / one - 1):+.1f} %)")

@@ -2,6 +2,13 @@
 
 import ast
 import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -82,7 +89,54 @@ def test_a_study_can_pair_its_values_and_tells_what_fails(landing, tmp_path):
     study = carom.study(landing, vary, out=tmp_path / "pairs", zip=True)
     assert [row["end"] for row in study.rows] == [0.002, 0.004]
     with pytest.raises(carom.DeckError, match="friction"):
-        carom.study(landing, {"contact.friction": [-1.0]}, out=tmp_path / "bad")
+        carom.study(landing, {"contact.friction": [0.0, -1.0]}, out=tmp_path / "bad")
+    assert not (tmp_path / "bad").exists(), "nothing runs before all decks are right"
+    with pytest.raises(FileExistsError, match="another deck"):
+        carom.study(landing, {"end": [0.001]}, out=tmp_path / "pairs")
+
+
+@pytest.mark.parametrize("kind", [None, Own])
+def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(kind, landing, tmp_path):
+    vary = {"contact.friction": [0.0, 0.3]}
+    out = tmp_path / "study"
+    carom.study(landing, vary, out=out)
+    whole = [run.history["kinetic"] for run in carom.study(landing, vary, out=out).runs]
+    run = out / "run-002"
+    for file in run.glob("checkpoint*"):
+        file.unlink()
+    summary = (run / "summary.json").read_text().replace('"finished"', '"running"')
+    (run / "summary.json").write_text(summary)
+    again = carom.study(landing, vary, out=out, executor=kind and kind())
+    assert not again.failures and [row["status"] for row in again.rows] == ["finished"] * 2
+    assert all(np.array_equal(a, b.history["kinetic"]) for a, b in zip(whole, again.runs))
+
+
+STOPPED = """
+import carom, sys
+from conftest import LANDING as deck
+deck["body"]["cube"]["mesh"]["cells"] = [6, 6, 6]
+print("ready", flush=True)
+try:
+    carom.study(deck, {"contact.friction": [0.0, 0.1, 0.2, 0.3]}, out=sys.argv[1], set={"end": 1000.0})
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_stops_a_study(tmp_path):
+    command = [sys.executable, "-c", STOPPED, tmp_path / "study"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent)
+    guard = threading.Timer(60, child.kill)
+    guard.start()
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "stopped\n"
+    assert child.wait(30) == 0
+    guard.cancel()
+    states = [json.loads(path.read_text())["status"] for path in (tmp_path / "study").glob("*/summary.json")]
+    assert states and set(states) == {"interrupted"}
 
 
 def test_stubs_name_everything_that_the_compiled_part_has():

@@ -3,7 +3,7 @@
 //! Whether two features meet, and when, is asked of a test that never misses ([`super::inclusion`]). The pair of such a
 //! crossing keeps weights, normal and side of the instant of impact, since at the end the node may be anywhere.
 
-use super::closest_point;
+use super::closest_point::{self, Feature};
 use super::inclusion;
 use super::measure::{closest_on, unit};
 use super::pair::{Kind, Pair, Side};
@@ -70,16 +70,30 @@ fn sweep(separation: f64, start: impl Fn() -> f64) -> Sweep {
     Sweep { min_separation, keep: LEFT }
 }
 
-/// The crossing of a node and a face that meet at the share `time` of a step. Features not farther apart than `touch` at
-/// the start have touched before and are not for this test; nor are nodes that come from behind the face of a solid, and
-/// planes, which nobody gets past.
+/// Who does not have to be told by his way: the features of a pair that touch at the start of a step are seen at its end,
+/// if they are not too deep in each other by then.
+#[derive(Clone, Copy, Debug)]
+pub struct Touching {
+    /// Not farther apart than this they touch [m].
+    pub within: f64,
+    /// Depth down to which an overlap is seen [m].
+    pub seen: f64,
+}
+
+impl Touching {
+    /// Everything is told by its way.
+    pub const NOTHING: Touching = Touching { within: 0.0, seen: f64::INFINITY };
+}
+
+/// The crossing of a node and a face that meet at the share `time` of a step. Features that are `touching` are not for this
+/// test; nor are nodes that come from behind the face of a solid, and planes, which nobody gets past.
 pub fn node_crossing(
     at: &Places,
     motion: StepPath,
     node: u32,
     face: u32,
     time: f64,
-    touch: f64,
+    touching: Touching,
 ) -> Option<Pair> {
     let scene = at.scene;
     let facet = &scene.facets[face as usize];
@@ -88,8 +102,12 @@ pub fn node_crossing(
     }
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
+    let body = &scene.bodies[facet.body as usize];
     let before = closest_on(facet, motion.start, &p.from, node, face);
-    if before.degenerate || before.distance_squared <= touch * touch {
+    let touched = before.distance_squared <= touching.within.powi(2);
+    // at the rim of a face a node may as well go past it
+    let hidden = !body.attributes.two_sided() && before.feature == Feature::Face;
+    if before.degenerate || touched && !(hidden && depth_below(facet, motion.end, &p.to) > touching.seen) {
         return None;
     }
     // the facet at that time, in a scene of its own four nodes
@@ -98,8 +116,9 @@ pub fn node_crossing(
     let local = Facet { nodes: [0, 1, 2, 3], ..*facet };
     let hit = closest_on(&local, &corners, &y, node, face);
     let outward = unit(local.area_vector(&corners));
-    let from_outside = (p.from - before.point).dot(&unit(facet.area_vector(motion.start))) >= 0.0;
-    let body = &scene.bodies[facet.body as usize];
+    let height = (p.from - before.point).dot(&unit(facet.area_vector(motion.start)));
+    // the sign of a height that is round-off says nothing
+    let from_outside = touched || height >= 0.0;
     if !from_outside && !body.attributes.two_sided() {
         return None;
     }
@@ -111,6 +130,11 @@ pub fn node_crossing(
     Some(Pair { side, through: true, met: Some(time), ..pair })
 }
 
+/// How far a point is below the plane of a facet [m].
+fn depth_below(facet: &Facet, x: &[Vec3], y: &Vec3) -> f64 {
+    unit(facet.area_vector(x)).dot(&(x[facet.nodes[0] as usize] - y))
+}
+
 /// The crossing of two edges that meet at the share `time` of a step. Where the start of the step may have overlapped
 /// (`doubtful`) their common normal must part the bodies.
 pub fn edge_crossing(
@@ -119,7 +143,7 @@ pub fn edge_crossing(
     first: u32,
     second: u32,
     time: f64,
-    touch: f64,
+    touching: Touching,
     doubtful: bool,
 ) -> Option<Pair> {
     let scene = at.scene;
@@ -131,7 +155,7 @@ pub fn edge_crossing(
     };
     let (before, _) = nearest(0.0);
     let (hit, n) = nearest(time);
-    if !hit.crossing || before.degenerate || before.distance_squared <= touch * touch {
+    if !hit.crossing || before.degenerate || before.distance_squared <= touching.within.powi(2) {
         return None;
     }
     // which side the first edge came from: that of the last instant before they met
@@ -173,6 +197,22 @@ impl Candidate {
         }
     }
 
+    /// Do a node and a face touch at the start of a step?
+    fn touches(&self, scene: &Scene, motion: StepPath, within: f64) -> bool {
+        match *self {
+            Candidate::NodeFace { node, face } => {
+                let (facet, y) = (&scene.facets[face as usize], &motion.start[node as usize]);
+                closest_on(facet, motion.start, y, node, face).distance_squared <= within * within
+            }
+            Candidate::Edges { .. } => false,
+        }
+    }
+
+    /// When the two come together on their way: those that touch at the start are together there.
+    pub fn comes_to_touch(&self, scene: &Scene, motion: StepPath, within: f64) -> Option<f64> {
+        if self.touches(scene, motion, within) { Some(0.0) } else { self.meets(scene, motion, within) }
+    }
+
     /// All nodes that have to do with it; some twice.
     pub fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
         let nodes = match *self {
@@ -208,11 +248,17 @@ impl Meeting {
     }
 
     /// The contact this is, if it has a normal and a side.
-    pub fn crossing(&self, at: &Places, motion: StepPath, touch: f64, doubtful: bool) -> Option<Pair> {
+    pub fn crossing(
+        &self,
+        at: &Places,
+        motion: StepPath,
+        touching: Touching,
+        doubtful: bool,
+    ) -> Option<Pair> {
         match self.of {
-            Candidate::NodeFace { node, face } => node_crossing(at, motion, node, face, self.time, touch),
+            Candidate::NodeFace { node, face } => node_crossing(at, motion, node, face, self.time, touching),
             Candidate::Edges { first, second } => {
-                edge_crossing(at, motion, first, second, self.time, touch, doubtful)
+                edge_crossing(at, motion, first, second, self.time, touching, doubtful)
             }
         }
     }

@@ -325,6 +325,7 @@ impl ContactSet {
     /// Finds the forces and changes the velocities `v` accordingly.
     pub fn solve(&mut self, options: &Options, dt: f64, v: &mut [Vec3]) {
         let limits = Limits {
+            local: options.local,
             tolerance: options.tolerance,
             scale: self.speed.max(options.speed),
             sweeps: options.sweeps,
@@ -418,6 +419,7 @@ impl ContactSet {
             contact.velocity_bias = pair.gap;
         }
         let limits = Limits {
+            local: options.local,
             tolerance: options.tolerance,
             scale: depth,
             sweeps: options.sweeps,

@@ -166,11 +166,6 @@ impl BipotentialImplicit {
         self.contact_set.report
     }
 
-    /// The last iteration.
-    pub fn newton(&self) -> &Newton {
-        &self.newton
-    }
-
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.newton.iterations, self.halved)
@@ -187,6 +182,7 @@ impl BipotentialImplicit {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         self.before = None;
         self.contact_set.world.impulses.forget();
+        self.newton.begin();
         let factored = self.work.factored.clone();
         let iterations = self.newton.iterations;
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
@@ -500,6 +496,10 @@ impl Method for BipotentialImplicit {
 
     fn next_step(&self) -> f64 {
         self.control.dt
+    }
+
+    fn newton(&self) -> Option<&Newton> {
+        Some(&self.newton)
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {

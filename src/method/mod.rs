@@ -40,6 +40,7 @@ pub mod verlet;
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
+use crate::solve::newton::Newton;
 use impulses::Impulses;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -212,6 +213,11 @@ pub trait Method: Send {
 
     /// Iterations of the last step, and contacts that stuck and slipped in it, of methods that solve steps by Newton's method.
     fn newton_counts(&self) -> Option<[u64; 3]> {
+        None
+    }
+
+    /// How Newton's method went in the last step, of methods that use it.
+    fn newton(&self) -> Option<&Newton> {
         None
     }
 

@@ -32,7 +32,7 @@ use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::contacts::{Contact, Report, Seconds};
+use crate::solve::contacts::{Contact, Local, Report, Seconds};
 use carom_declare::{Count, Positive, Share, section, words};
 use nodes::{Done, Nodes};
 
@@ -60,6 +60,8 @@ section! {
         edge_edge: bool = true;
         /// Baumgarte factor: share of an overlap that activation "position" undoes in a step.
         baumgarte: f64 as Share = 0.2;
+        /// How one contact is solved in a sweep while the others wait.
+        local: Local;
         /// Contacts are solved when a sweep changes no velocity by more than this share of the fastest impact so far.
         tolerance: f64 as Positive = 1e-6;
         /// Sweeps at most.

@@ -124,11 +124,6 @@ impl Statics {
         })
     }
 
-    /// The last iteration.
-    pub fn newton(&self) -> &Newton {
-        &self.newton
-    }
-
     fn load_step(
         &mut self,
         model: &Model,
@@ -137,6 +132,7 @@ impl Statics {
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
         let t1 = (state.step + 1) as f64 * self.dt;
+        self.newton.begin();
         let (x, time, books, support) = (state.x.clone(), state.time, ledger.clone(), self.support.clone());
         let done = in_halves(self.dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
@@ -473,6 +469,10 @@ impl Method for Statics {
 
     fn next_step(&self) -> f64 {
         self.dt
+    }
+
+    fn newton(&self) -> Option<&Newton> {
+        Some(&self.newton)
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {

@@ -52,8 +52,9 @@ use traction::{Law, Multiplier, Scheme};
 
 pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
-/// What may be left of the balance of forces, of their size.
+/// What may be left of the balance of forces, of their size; and before multipliers are settled, when it is solved again in any case.
 const RESIDUAL_TOL: f64 = 1e-10;
+const ROUGH_TOL: f64 = 1e-6;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -171,11 +172,6 @@ impl VelocityUpdate {
         })
     }
 
-    /// The last iteration.
-    pub fn newton(&self) -> &Newton {
-        &self.newton
-    }
-
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.newton.iterations, self.counts.halved)
@@ -212,6 +208,7 @@ impl VelocityUpdate {
         let iterations = self.newton.iterations;
         self.before = None;
         self.impulses.forget();
+        self.newton.begin();
         let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
             let done = self.attempt(model, state, leap, ledger, stop);
             if done.is_err() {
@@ -332,7 +329,8 @@ impl VelocityUpdate {
                 let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
                 state.x[k] += way - held.free * way;
             }
-            match self.newton_from(model, state, leap, ledger, stop, 0.0) {
+            let tolerance = if self.options.augmentation > 0 { ROUGH_TOL } else { RESIDUAL_TOL };
+            match self.newton_from(model, state, leap, ledger, stop, (tolerance, 0.0)) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(outcome) => {
@@ -351,14 +349,10 @@ impl VelocityUpdate {
         leap: Leap,
         ledger: &mut Ledger,
         stop: &AtomicBool,
-        keep: f64,
+        (residual_tol, keep): (f64, f64),
     ) -> Result<Inside, Outcome> {
-        let limits = Limits {
-            iterations: self.options.iterations,
-            residual_tol: RESIDUAL_TOL,
-            increment_tol: f64::INFINITY,
-            keep,
-        };
+        let limits =
+            Limits { iterations: self.options.iterations, residual_tol, increment_tol: f64::INFINITY, keep };
         let mut equations = Equations {
             model,
             scene: &self.scene,
@@ -554,6 +548,10 @@ impl Method for VelocityUpdate {
 
     fn next_step(&self) -> f64 {
         self.control.dt
+    }
+
+    fn newton(&self) -> Option<&Newton> {
+        Some(&self.newton)
     }
 
     fn support_impulse(&self, held: usize) -> Vec3 {

@@ -26,6 +26,11 @@ pub fn room() -> Option<Room> {
     Some(Room { bytes: tightest.0, bound: tightest.1 })
 }
 
+/// Memory that this process holds at present [bytes], where the system tells.
+pub fn resident() -> Option<u64> {
+    field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
 /// A line `NAME   123 kB`.
 fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|l| l.strip_prefix(name))?;

@@ -28,6 +28,7 @@ use crate::contact::friction::tangent_frame;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
 use crate::model::inertia::Inertia;
+use carom_declare::words;
 use order::{NONE, Order};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -160,9 +161,20 @@ fn frame_in(p: &Mat3, n: &Vec3) -> Mat3 {
     Mat3::from_rows(&[n.transpose(), out.cross(n).transpose(), zero])
 }
 
+words! {
+    /// How one contact is solved while the others wait.
+    pub enum Local {
+        /// In closed form.
+        Exact = "exact",
+        /// As published: projections on the cone until nothing changes.
+        Uzawa = "uzawa",
+    }
+}
+
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
+    pub local: Local,
     /// Largest change of a velocity in the last sweep, of `scale`.
     pub tolerance: f64,
     /// Velocity that counts [m/s].

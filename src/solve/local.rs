@@ -14,7 +14,7 @@
 //! | `closed_form` | W = w·1: all lumped masses free       | the answer |
 //! | `exact`       | any W                                 | the answer, of several the one that slides least |
 //!
-//! Two published iterations are in `local/iterations.rs`, for tests: what the answers are compared with.
+//! The published iteration, projections on the cone, is in `local/uzawa.rs`; another one in `local/iterations.rs`, for tests.
 //!
 //! Read by `contacts`.
 
@@ -262,5 +262,6 @@ fn roots(p: &[f64; 5], most: f64) -> [Option<f64>; 4] {
 
 #[cfg(test)]
 mod iterations;
+pub mod uzawa;
 #[cfg(test)]
 mod tests;

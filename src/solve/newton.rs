@@ -85,6 +85,8 @@ pub struct Iteration {
     pub share: f64,
     /// With new factors.
     pub renewed: bool,
+    /// The first one of a solution.
+    pub first: bool,
 }
 
 /// How an iteration ended.
@@ -106,10 +108,13 @@ pub enum Stuck {
     Factors(FactorError),
 }
 
-/// The iteration, and how the last one went.
+/// The iteration, and how it went in the last step.
 #[derive(Clone, Debug, Default)]
 pub struct Newton {
+    /// Of all solutions since [`Newton::begin`]: a step may take several, with other starts, halves or multipliers.
     pub history: Vec<Iteration>,
+    /// Where in it the last solution begins.
+    first: usize,
     /// Of the last iterate.
     pub last: Residual,
     /// Iterations and factorisations altogether.
@@ -118,9 +123,14 @@ pub struct Newton {
 }
 
 impl Newton {
+    /// Forgets how the last step went.
+    pub fn begin(&mut self) {
+        self.history.clear();
+    }
+
     /// Iterates from where the problem stands.
     pub fn run(&mut self, problem: &mut impl Problem, limits: &Limits, stop: &AtomicBool) -> Outcome {
-        self.history.clear();
+        self.first = self.history.len();
         let Some(mut residual) = problem.residual() else {
             return Outcome::Stuck(Stuck::Inverted);
         };
@@ -139,7 +149,8 @@ impl Newton {
             let Some((share, found)) = search(problem, &increment, limits, &mut stalls) else {
                 return Outcome::Stuck(Stuck::Inverted);
             };
-            self.history.push(Iteration { residual, increment, share, renewed: renew });
+            let first = self.history.len() == self.first;
+            self.history.push(Iteration { residual, increment, share, renewed: renew, first });
             (residual, self.last) = (found, found);
             let moved = share * increment.size;
             let balanced = residual.force <= limits.residual_tol * residual.scale;
@@ -159,7 +170,7 @@ impl Newton {
     /// The last increment had no energy beside the first.
     fn spent(&self) -> bool {
         let energy = |i: &Iteration| i.increment.energy.abs();
-        match (self.history.first(), self.history.last()) {
+        match (self.history.get(self.first), self.history.last()) {
             (Some(first), Some(last)) => energy(last) <= f64::EPSILON * energy(first),
             _ => false,
         }
@@ -211,9 +222,10 @@ impl fmt::Display for Newton {
             let (r, d) = (i.residual, i.increment);
             let of = r.force / r.scale.max(f64::MIN_POSITIVE);
             let new = if i.renewed { "" } else { "  old factors" };
+            let again = if i.first && k > 0 { "  solved again" } else { "" };
             writeln!(
                 f,
-                "{k:9}  {:12.4e}  {of:9.2e}  {:13.4e}  {:10.2e}  {:5.3}{new}",
+                "{k:9}  {:12.4e}  {of:9.2e}  {:13.4e}  {:10.2e}  {:5.3}{new}{again}",
                 r.force, d.size, d.energy, i.share
             )?;
         }

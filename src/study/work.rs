@@ -103,6 +103,15 @@ impl Observer for Pulse {
     }
 }
 
+/// A study that can begin.
+struct Opened {
+    tally: Tally,
+    /// Of each run, in elements times steps.
+    work: Vec<f64>,
+    /// Still to be run.
+    waiting: Vec<usize>,
+}
+
 /// How one run ended.
 enum Ended {
     Finished,
@@ -125,26 +134,7 @@ impl Study {
         stop: &AtomicBool,
         tell: &(dyn Fn(Progress) + Sync),
     ) -> Result<Tally, StudyError> {
-        let mut tally = Tally::default();
-        let open: Vec<usize> =
-            (0..self.members.len()).filter(|&i| replace || !self.has_finished(&self.members[i])).collect();
-        tally.before = self.members.len() - open.len();
-        let mut work = vec![0.0; self.members.len()];
-        let mut waiting = Vec::new();
-        for (i, built) in self.build(&open, threads, stop) {
-            match built {
-                Ok(cost) => {
-                    work[i] = cost;
-                    waiting.push(i);
-                }
-                Err(error) if lenient => tally.failed.push((self.members[i].name.clone(), error.to_string())),
-                Err(source) => {
-                    let values = self.own_options(&self.members[i]).collect::<Vec<_>>().join(" ");
-                    return Err(StudyError::Member { values, source: Box::new(source) });
-                }
-            }
-        }
-        self.enter(replace)?;
+        let Opened { tally, work, mut waiting } = self.open(threads, replace, lenient, stop)?;
         waiting.sort_by(|&i, &j| work[i].total_cmp(&work[j]).then(j.cmp(&i)));
         let (finished, failed) = (tally.before, tally.failed.len());
         let progress = Progress { runs: self.members.len(), finished, failed, ..Progress::default() };
@@ -167,6 +157,56 @@ impl Study {
         tally.failed.sort();
         tally.stopped = stop.load(Ordering::Relaxed);
         Ok(tally)
+    }
+
+    /// Builds every run that has not finished, makes the folder or finds that it is ours, and says which runs are left, by
+    /// their numbers. For those who run them by other means: [`Study::run_member`].
+    pub fn begin(&self, threads: usize, stop: &AtomicBool) -> Result<Vec<usize>, StudyError> {
+        Ok(self.open(threads, false, false, stop)?.waiting)
+    }
+
+    /// Runs one member to its end, or takes it up where it was, unless `stop` is raised. Says why it failed, if it did.
+    pub fn run_member(
+        &self,
+        i: usize,
+        threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Option<String>, SimulationError> {
+        let done = Arc::new(Mutex::new(vec![0.0; self.members.len()]));
+        match self.run_one(i, threads, stop, &done)? {
+            Ended::Failed(why) => Ok(Some(why)),
+            Ended::Finished | Ended::Stopped => Ok(None),
+        }
+    }
+
+    fn open(
+        &self,
+        threads: usize,
+        replace: bool,
+        lenient: bool,
+        stop: &AtomicBool,
+    ) -> Result<Opened, StudyError> {
+        let mut tally = Tally::default();
+        let open: Vec<usize> =
+            (0..self.members.len()).filter(|&i| replace || !self.has_finished(&self.members[i])).collect();
+        tally.before = self.members.len() - open.len();
+        let mut work = vec![0.0; self.members.len()];
+        let mut waiting = Vec::new();
+        for (i, built) in self.build(&open, threads, stop) {
+            match built {
+                Ok(cost) => {
+                    work[i] = cost;
+                    waiting.push(i);
+                }
+                Err(error) if lenient => tally.failed.push((self.members[i].name.clone(), error.to_string())),
+                Err(source) => {
+                    let values = self.own_options(&self.members[i]).collect::<Vec<_>>().join(" ");
+                    return Err(StudyError::Member { values, source: Box::new(source) });
+                }
+            }
+        }
+        self.enter(replace)?;
+        Ok(Opened { tally, work, waiting })
     }
 
     fn has_finished(&self, member: &Member) -> bool {
@@ -238,7 +278,8 @@ impl Study {
             let Some(i) = locked(&board.waiting).pop() else { return };
             let member = &self.members[i];
             board.tell(|p| p.active += 1);
-            let outcome = catch_unwind(AssertUnwindSafe(|| self.run_one(board, i, threads)));
+            let outcome =
+                catch_unwind(AssertUnwindSafe(|| self.run_one(i, threads, board.stop, &board.done)));
             let ended = match outcome {
                 Ok(Ok(ended)) => ended,
                 // what is wrong with the disk will be wrong with all others
@@ -264,14 +305,21 @@ impl Study {
         }
     }
 
-    fn run_one(&self, board: &Board, i: usize, threads: usize) -> Result<Ended, SimulationError> {
+    /// Runs one member and writes down in `done` how far it is.
+    fn run_one(
+        &self,
+        i: usize,
+        threads: usize,
+        stop: &AtomicBool,
+        done: &Arc<Mutex<Vec<f64>>>,
+    ) -> Result<Ended, SimulationError> {
         let member = &self.members[i];
         let folder = self.folder_of(member);
         let make = |before| {
             let setup = self.setup(member, threads).folder(&folder, before);
             let mut simulation = setup.deck(&self.deck.name, &self.deck.text, &self.deck.folder)?;
             let end = simulation.end();
-            simulation.observe(Pulse { done: Arc::clone(&board.done), member: i, end });
+            simulation.observe(Pulse { done: Arc::clone(done), member: i, end });
             simulation.start().map(|()| simulation)
         };
         let mut simulation: Simulation = if begun(&folder) {
@@ -282,7 +330,7 @@ impl Study {
         } else {
             make(Before::Keep)?
         };
-        Ok(match simulation.run_until(board.stop) {
+        Ok(match simulation.run_until(stop) {
             Ok(Reached::Until) => Ended::Finished,
             Ok(Reached::Stopped) => Ended::Stopped,
             Err(SimulationError::Run(RunError::Step(error))) => Ended::Failed(error.to_string()),

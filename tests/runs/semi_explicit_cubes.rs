@@ -7,12 +7,14 @@ use carom::math::Vec3;
 use carom::method::Method;
 use carom::method::semi_explicit::{Options, SemiExplicit};
 use carom::method::verlet::StepRule;
+use carom::solve::contacts::Local;
 
 const BOTH: Options = Options {
     activation: carom::method::semi_explicit::Activation::Position,
     pass: Pass::Double,
     edge_edge: false,
     baumgarte: 0.2,
+    local: Local::Exact,
     tolerance: 1e-6,
     speed: 0.0,
     sweeps: 2000,

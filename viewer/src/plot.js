@@ -33,7 +33,7 @@ export class Plot {
   draw() {
     const { canvas } = this;
     const style = getComputedStyle(document.documentElement);
-    const [ink, soft, line] = ['--ink', '--soft', '--line'].map((v) => style.getPropertyValue(v));
+    const [ink, soft, line, panel] = ['--ink', '--soft', '--line', '--panel'].map((v) => style.getPropertyValue(v));
     const ratio = window.devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (!width) return;
@@ -54,6 +54,8 @@ export class Plot {
     }
     if (!(t1 > t0)) t1 = t0 + 1;
     if (!(hi > lo)) { lo -= 0.5; hi += 0.5; }
+    // what is below all others by round-off alone is nothing
+    if (Math.abs(lo) < 1e-12 * hi) lo = 0;
     this.span = [t0, t1];
     const legend = 14 * Math.ceil(this.curves.length / 3);
     const top = TOP + legend;
@@ -77,8 +79,14 @@ export class Plot {
     });
     g.fillStyle = soft;
     g.textAlign = 'right';
-    g.fillText(number(hi), width - RIGHT - 3, top + 11);
-    g.fillText(number(lo), width - RIGHT - 3, height - BOTTOM - 4);
+    // curves stop short of the numbers
+    g.strokeStyle = panel;
+    g.lineWidth = 4;
+    g.lineJoin = 'round';
+    for (const [v, at] of [[hi, top + 11], [lo, height - BOTTOM - 4]]) {
+      g.strokeText(number(v), width - RIGHT - 4, at);
+      g.fillText(number(v), width - RIGHT - 4, at);
+    }
     g.textAlign = 'left';
     g.fillText(number(t0) + ' s', LEFT, height - 5);
     g.textAlign = 'right';

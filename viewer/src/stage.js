@@ -178,6 +178,8 @@ export class Stage {
     this.controls.zoomToCursor = true;
     this.controls.addEventListener('change', this.onChange);
     this.controls.update();
+    // who picks does not wait for a picture
+    this.camera.updateMatrixWorld();
     this.resize();
   }
 
@@ -269,17 +271,19 @@ export class Stage {
     ray.setFromCamera(pointer, this.camera);
     const hit = ray.intersectObject(this.faces, false).find((h) => this.clip.distanceToPoint(h.point) >= 0);
     const p = new THREE.Vector3();
-    if (hit) {
-      const distance = (i) => p.fromBufferAttribute(this.positions, i).distanceTo(hit.point);
-      return [hit.face.a, hit.face.b, hit.face.c].reduce((best, i) => distance(i) < distance(best) ? i : best);
-    }
-    // bars are thin: the nearest node within a few pixels
-    let [best, nearest] = [-1, 12];
-    for (let i = 0; i < mesh.nodes; i++) {
-      if (mesh.bodies[mesh.bodyOf[i]].rigid || this.hidden.has(mesh.bodyOf[i])) continue;
+    let [best, nearest] = [-1, Infinity];
+    const take = (i, within) => {
       p.fromBufferAttribute(this.positions, i).project(this.camera);
       const away = Math.hypot((p.x - pointer.x) * box.width / 2, (p.y - pointer.y) * box.height / 2);
-      if (away < nearest) [best, nearest] = [i, away];
+      if (away < nearest && away < within) [best, nearest] = [i, away];
+    };
+    if (hit) [hit.face.a, hit.face.b, hit.face.c].forEach((i) => take(i, Infinity));
+    // bars are thin, and a ray can slip through where faces meet: nodes within a few pixels that nothing hides count too
+    for (let i = 0; i < mesh.nodes; i++) {
+      if (mesh.bodies[mesh.bodyOf[i]].rigid || this.hidden.has(mesh.bodyOf[i])) continue;
+      p.fromBufferAttribute(this.positions, i);
+      if (this.clip.distanceToPoint(p) < 0 || hit?.distance < p.distanceTo(ray.ray.origin)) continue;
+      take(i, 12);
     }
     return best;
   }

@@ -202,9 +202,10 @@ test('slider, keys and the plot go to the same frame, and colours have the numbe
   await page.mouse.click(plot.x + plot.width - 8, plot.y + plot.height / 2);
   await frameIs(page, 20);
   await page.locator('#field').selectOption('velocity');
+  // numbers and legend come together, when the field is here
+  await page.waitForFunction(() => document.getElementById('legend-name').textContent === 'speed [m/s]');
   const fastest = await page.evaluate(() => Math.max(...window.carom.numbers));
   assert.ok(fastest > 0.5 && fastest < 10, `${fastest} m/s`);
-  assert.equal(await page.locator('#legend-name').textContent(), 'speed [m/s]');
   await page.locator('#high').fill('2');
   assert.equal(await page.locator('#legend-high').textContent(), '2');
   for (const option of await page.locator('#field option').evaluateAll((all) => all.map((o) => o.value))) {

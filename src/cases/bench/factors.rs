@@ -3,29 +3,50 @@
 //! | figure                 | measured                                                              |
 //! |------------------------|-----------------------------------------------------------------------|
 //! | `assemble`             | tangents of all elements and their sum [s]                            |
-//! | `gmres/order`, `factor`, `solve` | nested dissection, LLᵀ or LDLᵀ of the symmetric part, GMRES on it [s] |
-//! | `gmres/fill`           | numbers in these factors                                              |
-//! | `lu/order`, `factor`, `solve`, `fill` | the same for LU with columns by COLAMD; not for `100k`, which does not fit |
+//! | `ldlt/order`, `factor`, `solve`, `residual` | nested dissection, LLᵀ or LDLᵀ of the symmetric part, GMRES on it [s]; what it leaves |
+//! | `ldlt/fill`, `iterations` | numbers in these factors, directions of GMRES                      |
+//! | `lu/…`                 | the same for LU with columns by COLAMD                                |
+//! | `…/memory`             | resident memory that came with the factors [bytes]                    |
+//!
+//! `CASE-lu` is LU alone, of `100k` only by that name: it takes minutes.
 
 use super::Measurement;
 use crate::deck::{self, Input};
 use crate::element::Between;
 use crate::math::Vec3;
-use crate::run::{Case, pool};
+use crate::run::{Case, memory, pool};
 use crate::solve::assembly::{System, Unknowns};
 use crate::solve::sparse::{Factors, Matrix, Shape};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-/// Names and cells along an edge: 1029, 10 125 and 98 304 unknowns.
-pub const CASES: [(&str, u32); 3] = [("1k", 6), ("10k", 14), ("100k", 31)];
-/// Unknowns beyond which LU is not tried.
-const LU_FITS: usize = 20_000;
+/// Names and cells along an edge: 1029, 10 125 and 98 304 unknowns; and whether LU is what is asked for.
+const CASES: [(&str, u32, bool); 6] = [
+    ("1k", 6, false),
+    ("1k-lu", 6, true),
+    ("10k", 14, false),
+    ("10k-lu", 14, true),
+    ("100k", 31, false),
+    ("100k-lu", 31, true),
+];
+
+/// Cases that are quick enough to be measured with all others, and those that must be named.
+pub fn cases() -> impl Iterator<Item = &'static str> {
+    CASES.iter().map(|c| c.0).filter(|c| !by_name_only(c))
+}
+
+pub fn long_cases() -> impl Iterator<Item = &'static str> {
+    CASES.iter().map(|c| c.0).filter(|c| by_name_only(c))
+}
+
+fn by_name_only(case: &str) -> bool {
+    case.starts_with("100k")
+}
 
 /// The matrix of a case on one thread: a cube that is twisted by a tenth in a step of twice the stable one, and how long it took to assemble [s].
 fn system(case: &str) -> Option<(Case, Unknowns, System, f64)> {
-    let (_, cells) = CASES.iter().find(|c| c.0 == case)?;
+    let (_, cells, _) = CASES.iter().find(|c| c.0 == case)?;
     let text = format!(
         "method = \"velocity-update\"\nend = 1\n[body.block]\n\
          mesh = {{ shape = \"box\", size = [1, 1, 1], cells = [{cells}, {cells}, {cells}] }}\n\
@@ -65,9 +86,11 @@ pub fn measure(case: &str, threads: usize) -> Vec<Measurement> {
         tell("assemble", assembled, "s");
         let order = system.order(&loaded.model, &unknowns);
         let matrix = &system.matrix;
-        timed("gmres", matrix, || Factors::krylov(matrix, Some(&order)).ok(), &mut tell);
-        if matrix.size < LU_FITS {
+        let lu = CASES.iter().any(|c| c.0 == case && c.2);
+        if lu {
             timed("lu", matrix, || Factors::lu(matrix).ok(), &mut tell);
+        } else {
+            timed("ldlt", matrix, || Factors::krylov(matrix, Some(&order)).ok(), &mut tell);
         }
         figures
     })
@@ -80,6 +103,7 @@ fn timed(
     make: impl Fn() -> Option<Factors>,
     tell: &mut impl FnMut(&str, f64, &'static str),
 ) {
+    let before = memory::resident().unwrap_or(0);
     let begin = Instant::now();
     let Some(mut factors) = make() else { return };
     tell(&format!("{name}/order"), begin.elapsed().as_secs_f64(), "s");
@@ -88,6 +112,8 @@ fn timed(
         return;
     }
     tell(&format!("{name}/factor"), begin.elapsed().as_secs_f64(), "s");
+    let now = memory::resident().unwrap_or(0);
+    tell(&format!("{name}/memory"), now.saturating_sub(before) as f64, "bytes");
     let mut x = vec![1.0; matrix.size];
     let begin = Instant::now();
     if factors.solve(matrix, &mut x).is_err() {
@@ -96,6 +122,9 @@ fn timed(
     tell(&format!("{name}/solve"), begin.elapsed().as_secs_f64(), "s");
     if let Some(fill) = factors.fill() {
         tell(&format!("{name}/fill"), fill as f64, "numbers");
+    }
+    if let Factors::Krylov(krylov) = &factors {
+        tell(&format!("{name}/iterations"), f64::from(krylov.iterations), "directions");
     }
     let mut product = vec![0.0; matrix.size];
     matrix.multiply(&x, &mut product);

@@ -231,55 +231,77 @@ impl Targets {
         if !exact || shape_functions::jacobian(target.kind, x, xi).determinant() <= 0.0 {
             return None;
         }
-        let normal = normal();
-        let mut found: [(u8, f64, f64, Vec3); 6] = [(0, 0.0, 0.0, Vec3::zeros()); 6];
-        let mut faces = 0;
-        for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
-            let (on, behind, now) = face_point(target.kind, x, xi, side);
-            let n = if target.still {
-                let mut reference = [Vec3::zeros(); 8];
-                reference
-                    .iter_mut()
-                    .zip(target.nodes())
-                    .for_each(|(to, &k)| *to = model.reference[k as usize]);
-                face_point(target.kind, &reference[..count], xi, side).2
-            } else {
-                now
-            };
-            if normal.dot(&n) >= AGAINST {
-                continue;
-            }
-            let depth = -n.dot(&(y - on));
-            if depth < -ON_FACE * target.size {
-                return None;
-            }
-            found[faces] = (side as u8, depth, n.dot(&(on - behind)), n);
-            faces += 1;
-        }
-        let found = &found[..faces];
-        let mut nearest = found.iter().min_by(|p, q| p.1.total_cmp(&q.1))?;
-        if let Some(kept) = known.and_then(|side| found.iter().find(|f| f.0 == side)) {
-            nearest = kept;
-        }
-        let mut inside = Inside {
-            weights: shape_functions::values(target.kind, xi),
-            faces: [(nearest.0, nearest.1, nearest.3); 3],
-            count: 1,
-        };
-        if known != Some(nearest.0) && nearest.1 > DEEPEST * nearest.2 {
-            inside.count = 0;
-            return Some(inside);
-        }
-        if known != Some(nearest.0) {
-            for f in found.iter().filter(|f| f.0 != nearest.0) {
-                if f.1 <= nearest.1 * (1.0 + TIE) && inside.count < 3 {
-                    inside.faces[inside.count] = (f.0, f.1, f.3);
-                    inside.count += 1;
-                }
-            }
-        }
-        Some(inside)
+        let (found, faces) = sides_above(target, x, xi, y, &normal(), model)?;
+        chosen(&found[..faces], known, shape_functions::values(target.kind, xi))
     }
+}
+
+/// A side of a target above a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Above {
+    side: u8,
+    /// Of the node below it, and of the target there [m].
+    depth: f64,
+    thickness: f64,
+    normal: Vec3,
+}
+
+/// Sides of a target that a node inside it, at `xi`, may have come through, and their number; none if it is above one.
+fn sides_above(
+    target: &Target,
+    x: &[Vec3],
+    xi: Vec3,
+    y: &Vec3,
+    normal: &Vec3,
+    model: &Model,
+) -> Option<([Above; 6], usize)> {
+    let mut found = [Above::default(); 6];
+    let mut faces = 0;
+    for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
+        let (on, behind, now) = face_point(target.kind, x, xi, side);
+        let n = if target.still {
+            let mut reference = [Vec3::zeros(); 8];
+            reference.iter_mut().zip(target.nodes()).for_each(|(to, &k)| *to = model.reference[k as usize]);
+            face_point(target.kind, &reference[..x.len()], xi, side).2
+        } else {
+            now
+        };
+        if normal.dot(&n) >= AGAINST {
+            continue;
+        }
+        let depth = -n.dot(&(y - on));
+        if depth < -ON_FACE * target.size {
+            return None;
+        }
+        let thickness = n.dot(&(on - behind));
+        found[faces] = Above { side: side as u8, depth, thickness, normal: n };
+        faces += 1;
+    }
+    Some((found, faces))
+}
+
+/// The side that a node in a target came through: the `known` one, or the nearest, with those that are as near.
+fn chosen(found: &[Above], known: Option<u8>, weights: [f64; MOST_NODES]) -> Option<Inside> {
+    let mut nearest = found.iter().min_by(|p, q| p.depth.total_cmp(&q.depth))?;
+    if let Some(kept) = known.and_then(|side| found.iter().find(|f| f.side == side)) {
+        nearest = kept;
+    }
+    let face = |f: &Above| (f.side, f.depth, f.normal);
+    let mut inside = Inside { weights, faces: [face(nearest); 3], count: 1 };
+    if known == Some(nearest.side) {
+        return Some(inside);
+    }
+    if nearest.depth > DEEPEST * nearest.thickness {
+        inside.count = 0;
+        return Some(inside);
+    }
+    for f in found.iter().filter(|f| f.side != nearest.side) {
+        if f.depth <= nearest.depth * (1.0 + TIE) && inside.count < 3 {
+            inside.faces[inside.count] = face(f);
+            inside.count += 1;
+        }
+    }
+    Some(inside)
 }
 
 /// A cell of linear shape, with nodes and sides (one bit each) counted in its body.

@@ -7,7 +7,7 @@ use crate::math::Vec3;
 use crate::method::bipotential::ContactSet;
 use crate::model::forces::{Forces, Totals};
 use crate::model::{Model, State};
-use crate::solve::contacts::Limits;
+use crate::solve::contacts::{Limits, Local};
 use crate::solve::dense;
 use crate::solve::newton::{Increment, Problem, Residual};
 use crate::solve::sparse::FactorError;
@@ -147,6 +147,7 @@ impl Equations<'_> {
         let contact = &self.options.contact();
         let scale = self.contact_set.speed.max(contact.speed);
         let limits = Limits {
+            local: Local::Exact,
             tolerance: 1.0,
             scale: (contact.tolerance * scale).min(self.velocity_tol).max(f64::MIN_POSITIVE),
             sweeps: contact.sweeps,

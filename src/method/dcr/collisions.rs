@@ -15,7 +15,7 @@ use super::Options;
 use super::account::Account;
 use super::exchange::{ImpactIslands, PendingImpact};
 use super::guard::ImpactZones;
-use crate::contact::crossing::{Meeting, StepPath, candidates, in_order};
+use crate::contact::crossing::{Meeting, StepPath, Touching, candidates, in_order};
 use crate::contact::entry;
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
@@ -283,12 +283,13 @@ impl Collisions {
     fn find_crossings(&mut self, query: &Query) -> Result<(), SearchError> {
         let Collisions { world, on_the_way, list, start, .. } = self;
         let (at, scene, now) = (world.places(), &world.scene, &world.x);
-        let touch = 2.0 * self.clearance;
-        on_the_way.gather(scene, Positions::swept(start, now), &Query { reach: touch, ..*query })?;
+        let touching = Touching { within: 2.0 * self.clearance, seen: self.deepest };
+        let query = Query { reach: touching.within, ..*query };
+        on_the_way.gather(scene, Positions::swept(start, now), &query)?;
         let motion = StepPath { start, end: now };
         for of in candidates(on_the_way.candidates()) {
-            if let Some(time) = of.meets(scene, motion, 0.0) {
-                list.extend(Meeting { of, time }.crossing(&at, motion, touch, true));
+            if let Some(time) = of.comes_to_touch(scene, motion, touching.within) {
+                list.extend(Meeting { of, time }.crossing(&at, motion, touching, true));
             }
         }
         in_order(list);
@@ -326,7 +327,9 @@ impl Collisions {
             let slid = slid.filter(|p| p.gap <= 0.0 && -p.gap <= self.deepest);
             pair = slid.map_or(pair, |slid| Pair { met: listed.met, ..slid });
         }
-        if pair.gap > room || self.came_too_late(&pair) {
+        // who met and has come to lie on the surface touches it
+        let open = if pair.met.is_some() { room.max(2.0 * self.clearance) } else { room };
+        if pair.gap > open || self.came_too_late(&pair) {
             return;
         }
         let law = model.contact.law(pair.bodies[0], pair.bodies[1]);

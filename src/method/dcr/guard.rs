@@ -11,7 +11,7 @@
 use super::Options;
 use super::account::Node;
 use super::collisions::Collisions;
-use crate::contact::crossing::{Candidate, Meeting, StepPath, candidates, in_order};
+use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, candidates, in_order};
 use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
 use crate::contact::rules::in_normal_cones;
@@ -161,7 +161,7 @@ impl Collisions {
                     list.extend(at.node_face(node, face, Side::Front, false));
                 }
                 Candidate::Edges { .. } if !options.edge_edge => {}
-                _ => list.extend(meeting.crossing(&at, motion, 0.0, false)),
+                _ => list.extend(meeting.crossing(&at, motion, Touching::NOTHING, false)),
             }
         }
         in_order(list);

@@ -4,7 +4,7 @@
 //! never written, so no two threads write the same one and none reads what another writes.
 
 use super::order::{Extent, NONE, Order};
-use super::{Contact, Inertia, Limits, POINTS, Response};
+use super::{Contact, Inertia, Limits, Local, POINTS, Response};
 use crate::contact::friction::{project_to_cone, tangent_frame};
 use crate::math::{Mat3, Vec3};
 use crate::solve::local;
@@ -194,12 +194,14 @@ impl Row {
 
     /// Solves the contact alone; returns the change of its velocity [m/s].
     #[inline(always)]
-    fn update(&mut self, blocks: &[Block], v: &[Shared]) -> f64 {
+    fn update(&mut self, local: Local, blocks: &[Block], v: &[Shared]) -> f64 {
         if self.w == 0.0 {
             return 0.0;
         }
         let u = self.velocity(v);
-        let r = if self.block == NONE {
+        let r = if local == Local::Uzawa {
+            self.project(blocks, &u)
+        } else if self.block == NONE {
             local::closed_form(self.w, &(u - self.w * self.r), self.mu)
         } else {
             let w = &blocks[self.block as usize].w;
@@ -211,6 +213,18 @@ impl Row {
             self.r = r;
         }
         self.w * dr.norm()
+    }
+
+    /// Solves the contact alone by projections, from the force it has.
+    #[inline(never)]
+    fn project(&self, blocks: &[Block], u: &Vec3) -> Vec3 {
+        let w = match self.block {
+            NONE => Mat3::from_diagonal_element(self.w),
+            block => blocks[block as usize].w,
+        };
+        let b = u - w * self.r;
+        let found = local::uzawa::uzawa(&w, &b, self.mu, &self.r);
+        if found.converged { found.r } else { local::exact(&w, &b, self.mu) }
     }
 
     fn errors(&self, blocks: &[Block], v: &[Shared]) -> Errors {
@@ -294,7 +308,7 @@ impl SweepInput<'_> {
             0.0
         });
         for sweep in 1..=self.limits.sweeps {
-            island.change = self.by_colour(extent, rows, |row| row.update(blocks, self.v));
+            island.change = self.by_colour(extent, rows, |row| row.update(self.limits.local, blocks, self.v));
             island.sweeps = sweep;
             let last = sweep == self.limits.sweeps;
             if island.change <= limit || last {

@@ -1,4 +1,5 @@
-use super::iterations::{newton, newton_or_exact, uzawa};
+use super::iterations::{newton, newton_or_exact};
+use super::uzawa::uzawa;
 use super::*;
 
 /// Reproducible random numbers (splitmix64).
