@@ -318,9 +318,11 @@ impl Admissible {
             candidates.reverse();
         }
         // rules are dropped in turn where nothing is left; never that it was open: a facet the node was behind before did not keep it
-        // out, and to bring it in front of that one would take work
+        // out, and to bring it in front of that one would take work. (Springs let nodes in.)
         let rules = [(0.0, true), (BESIDE, true), (0.0, false), (BESIDE, false), (f64::INFINITY, false)];
-        candidates.retain(|c| c.was_open);
+        if !self.springs || candidates.iter().any(|c| c.was_open) {
+            candidates.retain(|c| c.was_open);
+        }
         for (beside, facing) in rules {
             let fits = |c: &&Candidate| c.outside <= beside && (c.faces || !facing);
             let least = candidates.iter().filter(fits).map(|c| c.cost).fold(f64::INFINITY, f64::min);
