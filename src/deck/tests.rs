@@ -323,6 +323,7 @@ fn what_only_one_method_can_do_is_refused_by_the_others() {
         ("asynchronous", "[contact]\nguard = true\n", "no common step to certify"),
         ("verlet", "[contact]\nguard = true\n", "`guard` is for method \"dcr\""),
         ("nonsmooth", "[contact]\nrestitution = 0.5\n", "nobody chooses the restitution"),
+        ("nonsmooth", "[nonsmooth]\ngamma = 0.4\n", "every wave grows"),
         (
             "nonsmooth",
             "[[contact.between]]\nbodies = [\"a\", \"b\"]\nrestitution = 0.5\n",

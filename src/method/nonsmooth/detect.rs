@@ -314,23 +314,20 @@ impl Admissible {
         if self.last_of_equals {
             candidates.reverse();
         }
-        // each of the rules is dropped in turn where nothing is left
-        let rules: [(f64, bool, bool); 5] = [
-            (0.0, true, true),
-            (BESIDE, true, true),
-            (0.0, true, false),
-            (BESIDE, true, false),
-            (BESIDE, false, false),
-        ];
-        for (beside, opened, facing) in rules {
-            let fits =
-                |c: &&Candidate| c.outside <= beside && (c.was_open || !opened) && (c.faces || !facing);
+        // rules are dropped in turn where nothing is left; never that it was open: a facet the node was behind before did not keep it
+        // out, and to bring it in front of that one would take work. (Springs let nodes in.)
+        let rules = [(0.0, true), (BESIDE, true), (0.0, false), (BESIDE, false), (f64::INFINITY, false)];
+        if !self.springs || candidates.iter().any(|c| c.was_open) {
+            candidates.retain(|c| c.was_open);
+        }
+        for (beside, facing) in rules {
+            let fits = |c: &&Candidate| c.outside <= beside && (c.faces || !facing);
             let least = candidates.iter().filter(fits).map(|c| c.cost).fold(f64::INFINITY, f64::min);
             if let Some(c) = candidates.iter().filter(fits).find(|c| c.cost <= least * (1.0 + TIE)) {
                 return Some(c.constraint);
             }
         }
-        candidates.iter().find(|c| c.constraint.key.2 == record.face).map(|c| c.constraint)
+        None
     }
 
     /// What counts when a constraint is chosen; `None` where it is not violated or cannot be repaired.
