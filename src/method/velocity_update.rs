@@ -52,9 +52,8 @@ use traction::{Law, Multiplier, Scheme};
 
 pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
-/// What may be left of the balance of forces, of their size; and before multipliers are settled, when it is solved again in any case.
+/// What may be left of the balance of forces, of their size.
 const RESIDUAL_TOL: f64 = 1e-10;
-const ROUGH_TOL: f64 = 1e-6;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -329,8 +328,7 @@ impl VelocityUpdate {
                 let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
                 state.x[k] += way - held.free * way;
             }
-            let tolerance = if self.options.augmentation > 0 { ROUGH_TOL } else { RESIDUAL_TOL };
-            match self.newton_from(model, state, leap, ledger, stop, (tolerance, 0.0)) {
+            match self.newton_from(model, state, leap, ledger, stop, 0.0) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(outcome) => {
@@ -349,10 +347,14 @@ impl VelocityUpdate {
         leap: Leap,
         ledger: &mut Ledger,
         stop: &AtomicBool,
-        (residual_tol, keep): (f64, f64),
+        keep: f64,
     ) -> Result<Inside, Outcome> {
-        let limits =
-            Limits { iterations: self.options.iterations, residual_tol, increment_tol: f64::INFINITY, keep };
+        let limits = Limits {
+            iterations: self.options.iterations,
+            residual_tol: RESIDUAL_TOL,
+            increment_tol: f64::INFINITY,
+            keep,
+        };
         let mut equations = Equations {
             model,
             scene: &self.scene,

@@ -464,8 +464,7 @@ const ROUND_OFF: f64 = 1e-7;
 /// The guard looks at boxes along the axes: whether it holds a pair back by a clearance (a millionth of an edge) depends on
 /// them, and contacts make some hundred times that of it.
 const GUARDED: f64 = 1e-3;
-/// Contacts that are solved as a whole are solved to 1e-6 of the fastest impact in a step, by sweeps in another order; rounds of
-/// augmentation of `velocity-update` before the last one to 1e-6 of the forces, which are larger where everything moves.
+/// Contacts that are solved as a whole are solved to 1e-6 of the fastest impact in a step, by sweeps in another order.
 const SOLVED: f64 = 1e-5;
 /// Methods that answer contacts one after the other, as published: which of two that are equally deep comes first is told by their
 /// numbers. What single nodes do hangs on that, what bodies do must not by much.
@@ -491,7 +490,7 @@ fn invariant(what: &str, frame: Frame, free: bool) {
             return;
         }
         let bound = match () {
-            () if frame.backwards || name.starts_with("velocity-update") => SOLVED,
+            () if frame.backwards => SOLVED,
             () if name.starts_with("dcr guard") => GUARDED,
             () => ROUND_OFF,
         };

@@ -310,6 +310,7 @@ fn stopping_and_threads_change_nothing() {
             run.until(0.25).unwrap();
             if stop {
                 let mut record = Record::default();
+                run.state.save(&mut record);
                 run.method.save(&mut record);
                 let mut fresh = make();
                 (fresh.state, fresh.ledger) = (run.state.clone(), run.ledger.clone());

@@ -158,7 +158,12 @@ fn a_damaged_history_or_frame_is_mended_or_named() {
             assert!(f.out.join(line).is_file(), "{line}");
         }
     }
-    // and so is the summary, also if it is that of another run; rows behind the last one are none of ours
+}
+
+/// Summary and list are made anew, also if they are those of another run; rows behind the last one are none of ours.
+#[test]
+fn what_can_be_made_again_is_made_again() {
+    let f = Finished::new("made-again");
     let other = f.scratch.path("other");
     run(&f.deck, &other, &["--set", "body.block.velocity=[0.3,0,-1.1]"]);
     let path = |name: &str| f.out.join(name);

@@ -2,16 +2,14 @@
 //! stay in contact are the multipliers that the next step begins with, so that what rests neither sinks nor creeps.
 
 use super::equations::Inside;
-use super::traction::{Law, Multiplier};
-use super::{RESIDUAL_TOL, ROUGH_TOL, StepError, VelocityUpdate};
+use super::traction::Multiplier;
+use super::{StepError, VelocityUpdate};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Outcome, Trouble};
 use std::sync::atomic::AtomicBool;
 
 /// Overlap and way of a step at which augmentation is done, of an edge.
 const TIGHT: f64 = 1e-8;
-/// Change of tractions in a round, of the largest pressure, at which augmentation is done: it goes on in the next step anyway.
-const SETTLED: f64 = 1e-3;
 /// In rounds of augmentation factors are kept while increments shrink to this share.
 const KEEP: f64 = 0.2;
 /// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
@@ -35,14 +33,12 @@ impl VelocityUpdate {
             }
             done => done?,
         };
-        for round in 1..=self.options.augmentation + 1 {
+        for _ in 0..self.options.augmentation {
             let good = (state.x.clone(), self.work.multipliers.clone());
-            let last = round > self.options.augmentation || !self.augment(leap.length);
-            if last && self.options.augmentation == 0 {
+            if !self.augment(leap.length) {
                 break;
             }
-            let tolerance = if last { RESIDUAL_TOL } else { ROUGH_TOL };
-            match self.newton_from(model, state, leap, ledger, stop, (tolerance, KEEP)) {
+            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
                 Ok(found) => inside = found,
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(_) => {
@@ -50,45 +46,30 @@ impl VelocityUpdate {
                     (state.x, self.work.multipliers) = good;
                     self.counts.loose += 1;
                     inside = self
-                        .newton_from(model, state, leap, ledger, stop, (RESIDUAL_TOL, 0.0))
+                        .newton_from(model, state, leap, ledger, stop, 0.0)
                         .map_err(|outcome| self.refused(model, state, leap, outcome))?;
                     break;
                 }
-            }
-            if last {
-                break;
             }
         }
         Ok(inside)
     }
 
-    /// Takes the tractions as multipliers; nothing is done, and told so by false, if contacts are tight or tractions hardly change any more.
+    /// Takes the tractions as multipliers; false if contacts are tight already.
     fn augment(&mut self, h: f64) -> bool {
-        let (mut loose, mut change, mut most): (f64, f64, f64) = (0.0, 0.0, 0.0);
-        for contact in &self.work.contacts {
-            let Law { normal, tangential, mu } = contact.law;
-            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
-            let closed = if new { contact.end.overlap.abs() } else { h * contact.closing.abs() };
-            let crept = match contact.slips {
-                true if contact.shear_power() < 0.0 => f64::INFINITY,
-                true => 0.0,
-                false => h * contact.slip_speed(),
-            };
-            loose = loose.max(closed).max(crept);
-            change = change.max(normal * closed);
-            if mu > 0.0 {
-                change = change.max(tangential / (h * mu) * crept);
-            }
-            most = most.max(contact.pressure);
-        }
-        if loose <= TIGHT * self.finest || change <= SETTLED * most {
-            return false;
-        }
+        let mut loose: f64 = 0.0;
         self.work.multipliers.fill(Multiplier::default());
         for contact in &self.work.contacts {
+            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
+            loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
+            loose = match contact.slips {
+                true if contact.shear_power() < 0.0 => f64::INFINITY,
+                true => loose,
+                false => loose.max(h * contact.slip_speed()),
+            };
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
-        true
+        loose > TIGHT * self.finest
     }
 
     /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
