@@ -265,6 +265,7 @@ impl Blow {
         let mut record = Record::default();
         method.save(&mut record);
         state.v.iter_mut().zip(&self.change).for_each(|(v, change)| *v += change);
+        state.save(&mut record);
         method.restore(model, &record)
     }
 }
