@@ -430,12 +430,11 @@ impl General {
 
     /// Velocities at the end of the step, and the books.
     fn finish(&mut self, model: &Model, state: &mut State, h: f64, t1: f64, ledger: &mut Ledger) {
-        let Options { beta, gamma, .. } = self.options();
+        let Options { gamma, .. } = self.options();
         let mut held = model.restraints.held.iter().enumerate().peekable();
         let [before, now] = &self.ends;
         let mean = |of: fn(&Ends) -> &Vec<Vec3>, k: usize| (1.0 - gamma) * of(before)[k] + gamma * of(now)[k];
         ledger.kinetic = 0.0;
-        let mut lags = vec![Vec3::zeros(); self.touching.touched.len()];
         for k in 0..state.x.len() {
             let m = model.mass[k];
             let (x0, x1, v0) = (self.start[k], state.x[k], self.velocity[k]);
@@ -466,14 +465,11 @@ impl General {
                 ledger.moment +=
                     m * (x1.cross(&v1) - x0.cross(&v0)) - turned(|e| &e.whole) - x1.cross(&touch.impulse);
             }
-            if let Some(lag) = lags.get_mut(self.touching.slot[k] as usize) {
-                *lag = (0.5 * gamma - beta) * h * h * (a1 - self.a[k]);
-            }
             (self.a[k], state.v[k]) = (a1, v1);
             ledger.kinetic += 0.5 * m * v1.norm_squared();
         }
         self.ends.swap(0, 1);
-        self.touching.book(model, h, |place, _| lags[place], ledger);
+        self.touching.book(model, h, ledger);
     }
 }
 

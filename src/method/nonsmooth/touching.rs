@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! friction    += Σ max(0, p·s)
-//! restitution −= F_n·Δφ − Σ min(0, p·s) + F·(½γ − β)Δt²(a′ − a)      normal forces; and what the lag of the velocity makes of all of F
+//! restitution −= F_n·Δφ − Σ min(0, p·s)                 normal forces along the way of their nodes
 //! ```
 
 use super::detect::{self, ACCEPTED, Admissible, Found, Key};
@@ -134,14 +134,10 @@ impl Touching {
         (0..self.slot.len()).map(force).collect()
     }
 
-    /// The books of contact; `lag` is `(½γ − β)Δt²(a′ − a)` of a touched node [m], by its place in their list and its number.
-    pub fn book(&mut self, model: &Model, dt: f64, lag: impl Fn(usize, usize) -> Vec3, ledger: &mut Ledger) {
-        for (place, (&k, kick)) in self.touched.iter().zip(&self.kicks).enumerate() {
-            let k = k as usize;
-            // the part that a support takes moves nobody
-            let free = model.mass[k] * kick.kick / dt;
-            ledger.restitution -= free.dot(&lag(place, k));
-            self.impulses.received[k] += kick.impulse;
+    /// The books of contact.
+    pub fn book(&mut self, model: &Model, dt: f64, ledger: &mut Ledger) {
+        for (&k, kick) in self.touched.iter().zip(&self.kicks) {
+            self.impulses.received[k as usize] += kick.impulse;
         }
         if let Some(penalty) = self.options.penalty {
             let stored = self.program.stored(penalty);
