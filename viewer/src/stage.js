@@ -8,6 +8,8 @@ import { row } from './colour.js';
 const ARROWS = 4000;
 /** Length of the longest arrow, of the size of the bodies. */
 const LONGEST = 0.22;
+/** What is left out of pictures in motion where they come too slowly: smooth rims, then edges of elements, then every other row and column. */
+const [ROUGH, BARE, COARSE] = [1, 2, 3];
 
 // Numbers of colours are those of the page: nothing is converted.
 THREE.ColorManagement.enabled = false;
@@ -53,7 +55,8 @@ export class Stage {
     this.mesh = mesh;
     this.onChange = onChange;
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    // nothing shines through: the browser need not blend the canvas with the page
+    this.renderer = new THREE.WebGLRenderer({ canvas, context: canvas.getContext('webgl2', { alpha: false, antialias: false }) });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.renderer.localClippingEnabled = true;
     this.scene = new THREE.Scene();
@@ -63,7 +66,10 @@ export class Stage {
     this.hidden = new Set();
     this.show = { edges: true, undeformed: false, arrows: true, obstacles: true };
     this.longest = 0;
+    this.turning = this.playing = false;
+    this.leftOut = 0;
     this.build();
+    this.sheet = new Sheet();
     this.place();
   }
 
@@ -141,7 +147,7 @@ export class Stage {
     this.undeformed.geometry.setIndex(joined(list('edges', false), list('bars', false)));
     this.walls.geometry.setIndex(list('triangles', true));
     this.rims.geometry.setIndex(joined(list('edges', true), list('bars', true)));
-    this.edges.visible = show.edges;
+    this.edges.visible = show.edges && this.less < BARE;
     this.undeformed.visible = show.undeformed;
     this.walls.visible = this.rims.visible = show.obstacles;
     this.arrows.visible = show.arrows;
@@ -177,15 +183,41 @@ export class Stage {
     this.controls.target.copy(middle);
     this.controls.zoomToCursor = true;
     this.controls.addEventListener('change', this.onChange);
+    this.controls.addEventListener('start', () => this.move(() => { this.turning = true; }));
+    this.controls.addEventListener('end', () => this.move(() => { this.turning = false; }));
     this.controls.update();
     // who picks does not wait for a picture
     this.camera.updateMatrixWorld();
     this.resize();
   }
 
+  get moving() {
+    return this.turning || this.playing;
+  }
+
+  /** What is left out of the present picture. */
+  get less() {
+    return this.moving ? this.leftOut : 0;
+  }
+
+  /** Changes what moves, or how much is left out meanwhile. */
+  move(change) {
+    const before = this.less;
+    change();
+    if (this.less === before) return;
+    this.edges.visible = this.show.edges && this.less < BARE;
+    if ((this.less === COARSE) !== (before === COARSE)) this.resize();
+    this.onChange();
+  }
+
+  /** Pictures come too slowly. */
+  hurry() {
+    this.move(() => { this.leftOut = Math.min(COARSE, this.leftOut + 1); });
+  }
+
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1) * (this.less < COARSE ? 1 : 0.5));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
@@ -307,7 +339,33 @@ export class Stage {
   }
 
   draw() {
-    this.renderer.render(this.scene, this.camera);
+    if (this.less < ROUGH) this.sheet.draw(this.renderer, this.scene, this.camera);
+    else this.renderer.render(this.scene, this.camera);
+  }
+}
+
+/** A picture with smooth rims: four samples a pixel, laid on the canvas. The canvas itself has one, so that pictures can do without. */
+class Sheet {
+  constructor() {
+    this.target = new THREE.WebGLRenderTarget(1, 1, { samples: 4 });
+    const corners = new THREE.BufferAttribute(new Float32Array([-1, -1, 0, 3, -1, 0, -1, 3, 0]), 3);
+    this.lay = new THREE.Mesh(new THREE.BufferGeometry().setAttribute('position', corners), new THREE.ShaderMaterial({
+      uniforms: { picture: { value: this.target.texture } },
+      vertexShader: 'varying vec2 at; void main() { at = 0.5 * position.xy + 0.5; gl_Position = vec4(position, 1.0); }',
+      fragmentShader: 'uniform sampler2D picture; varying vec2 at; void main() { gl_FragColor = texture2D(picture, at); }',
+      depthTest: false,
+    }));
+    this.lay.frustumCulled = false;
+    this.camera = new THREE.Camera();
+  }
+
+  draw(renderer, scene, camera) {
+    const { width, height } = renderer.domElement;
+    if (this.target.width !== width || this.target.height !== height) this.target.setSize(width, height);
+    renderer.setRenderTarget(this.target);
+    renderer.render(scene, camera);
+    renderer.setRenderTarget(null);
+    renderer.render(this.lay, this.camera);
   }
 }
 

@@ -10,3 +10,4 @@ mod implicit;
 mod limits;
 mod stopping_changes_nothing;
 mod study;
+mod view;
