@@ -68,6 +68,7 @@ export class Plot {
     const x = (t) => LEFT + (t - t0) / (t1 - t0) * (width - LEFT - RIGHT);
     const y = (v) => height - BOTTOM - (v - lo) / (hi - lo) * (height - BOTTOM - top);
     g.strokeStyle = line;
+    g.lineWidth = 1;
     g.strokeRect(LEFT, top, width - LEFT - RIGHT, height - BOTTOM - top);
     if (lo < 0 && hi > 0) { g.beginPath(); g.moveTo(LEFT, y(0)); g.lineTo(width - RIGHT, y(0)); g.stroke(); }
     this.curves.forEach(({ name, times, values }, k) => {
