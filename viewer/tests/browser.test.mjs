@@ -221,6 +221,12 @@ test('slider, keys and the plot go to the same frame, and colours have the numbe
   await page.locator('#play').click();
   await page.waitForFunction(() => window.carom.playing && window.carom.frame > 3);
   await page.locator('#play').click();
+  assert.equal(await page.evaluate(() => window.carom.playing), false);
+  await page.locator('#play').blur();
+  for (const playing of [true, false]) {
+    await page.keyboard.press(' ');
+    assert.equal(await page.evaluate(() => window.carom.playing), playing);
+  }
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
