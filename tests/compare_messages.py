@@ -64,7 +64,7 @@ def said(program, path):
     """Exit status and all that was said, without the name of the file and the lines of the deck, which are clipped where they are long."""
     done = subprocess.run([program, "check", path], capture_output=True, text=True, timeout=120)
     lines = [line for line in done.stderr.strip().replace(str(path), "deck").splitlines() if not re.match(r"\s*\d+ \| ", line)]
-    return done.returncode, "\n".join(re.sub(r"^\s*\| +", "  ", line) for line in lines)
+    return done.returncode, "\n".join(re.sub(r"^\s*\| +", "  ", re.sub(r"\^{99,}", "^…", line)) for line in lines)
 
 
 def but_for_lists(text):
