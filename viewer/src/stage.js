@@ -8,8 +8,12 @@ import { row } from './colour.js';
 const ARROWS = 4000;
 /** Length of the longest arrow, of the size of the bodies. */
 const LONGEST = 0.22;
-/** What is left out of pictures in motion where they come too slowly: smooth rims, then edges of elements, then every other row and column. */
-const [ROUGH, BARE, COARSE] = [1, 2, 3];
+/** What is left out of pictures in motion where they come too slowly: smooth rims and what looks away, then edges of elements, then rows and columns. */
+const [ROUGH, BARE] = [1, 2];
+/** Constant of the plane that cuts nothing. */
+const UNCUT = 1e30;
+/** Pixels in motion over pixels at rest, along each side, by what is left out. */
+const PIXELS = [1, 1, 1, 1 / 2, 1 / 3];
 
 // Numbers of colours are those of the page: nothing is converted.
 THREE.ColorManagement.enabled = false;
@@ -60,7 +64,8 @@ export class Stage {
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.renderer.localClippingEnabled = true;
     this.scene = new THREE.Scene();
-    this.clip = new THREE.Plane(new THREE.Vector3(-1, 0, 0), 1e30);
+    this.clip = new THREE.Plane(new THREE.Vector3(-1, 0, 0), UNCUT);
+    this.closed = closed(mesh);
     this.positions = new THREE.BufferAttribute(Float32Array.from(mesh.reference), 3).setUsage(THREE.DynamicDrawUsage);
     this.values = new THREE.BufferAttribute(new Float32Array(mesh.nodes), 1).setUsage(THREE.DynamicDrawUsage);
     this.hidden = new Set();
@@ -206,18 +211,26 @@ export class Stage {
     change();
     if (this.less === before) return;
     this.edges.visible = this.show.edges && this.less < BARE;
-    if ((this.less === COARSE) !== (before === COARSE)) this.resize();
+    this.sides();
+    if (PIXELS[this.less] !== PIXELS[before]) this.resize();
     this.onChange();
+  }
+
+  /** Of bodies that are closed only what looks at the eye can be seen from outside. */
+  sides() {
+    const side = this.less >= ROUGH && this.closed && this.clip.constant === UNCUT ? THREE.FrontSide : THREE.DoubleSide;
+    const { material } = this.faces;
+    if (material.side !== side) Object.assign(material, { side, needsUpdate: true });
   }
 
   /** Pictures come too slowly. */
   hurry() {
-    this.move(() => { this.leftOut = Math.min(COARSE, this.leftOut + 1); });
+    this.move(() => { this.leftOut = Math.min(PIXELS.length - 1, this.leftOut + 1); });
   }
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1) * (this.less < COARSE ? 1 : 0.5));
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1) * PIXELS[this.less]);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
@@ -282,7 +295,7 @@ export class Stage {
   /** Keeps what is below `share` of the way along an axis: 'x', '-x', …; nothing is cut without one. */
   cut(axis, share) {
     if (!axis) {
-      this.clip.constant = 1e30;
+      this.clip.constant = UNCUT;
     } else {
       const k = 'xyz'.indexOf(axis.at(-1));
       const box = this.box();
@@ -291,6 +304,7 @@ export class Stage {
       this.clip.normal.set(0, 0, 0).setComponent(k, -sign);
       this.clip.constant = sign * (lo + share * (hi - lo));
     }
+    this.sides();
     this.onChange();
   }
 
@@ -367,6 +381,27 @@ class Sheet {
     renderer.setRenderTarget(null);
     renderer.render(this.lay, this.camera);
   }
+}
+
+/** Whether triangles close every body and look outwards: each edge is gone along as often in both directions, and the volume is positive. */
+function closed({ bodies, triangles, reference: x }) {
+  // a number for each edge: where all cancel, they do so in pairs
+  const edge = (i, j) => {
+    const mixed = Math.imul(Math.min(i, j) + 1, 0x9e3779b1) ^ Math.imul(Math.max(i, j) + 1, 0x85ebca6b);
+    return Math.sign(j - i) * Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35);
+  };
+  return bodies.filter((b) => !b.rigid && b.triangles[1] > b.triangles[0]).every((body) => {
+    let [left, volume] = [0, 0];
+    for (let t = body.triangles[0]; t < body.triangles[1]; t += 3) {
+      const [a, b, c] = [triangles[t], triangles[t + 1], triangles[t + 2]];
+      left = (left + edge(a, b) + edge(b, c) + edge(c, a)) | 0;
+      for (let k = 0; k < 3; k++) {
+        const [l, m] = [(k + 1) % 3, (k + 2) % 3];
+        volume += x[3 * a + k] * (x[3 * b + l] * x[3 * c + m] - x[3 * b + m] * x[3 * c + l]);
+      }
+    }
+    return left === 0 && volume > 0;
+  });
 }
 
 function joined(a, b) {

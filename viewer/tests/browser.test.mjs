@@ -344,6 +344,37 @@ test('edges, the undeformed state, obstacles and forces are drawn where they are
   await page.close();
 });
 
+test('where it is slow less is drawn in motion, and everything at rest', { skip }, async () => {
+  const page = await open(url);
+  await slide(page, 12);
+  await page.locator('#arrows').uncheck();
+  await page.locator('#obstacles').uncheck();
+  const [seen, nodes] = [await covered(page), await projected(page)];
+  // blocks are closed: what looks away is hidden by what looks at the eye, and the picture fills the same pixels
+  assert.ok(await page.evaluate(() => window.carom.stage.closed));
+  const state = () => page.evaluate(() => { const { stage } = window.carom; return [stage.less, stage.edges.visible, stage.faces.material.side, stage.canvas.width / stage.canvas.clientWidth]; });
+  const whole = await state();
+  assert.deepEqual(whole.slice(0, 2), [0, true]);
+  await page.evaluate(() => { const { stage } = window.carom; stage.move(() => { stage.playing = true; }); });
+  for (const [edges, pixels] of [[true, 1], [false, 1], [false, 1 / 2], [false, 1 / 3], [false, 1 / 3]]) {
+    await page.evaluate(() => window.carom.stage.hurry());
+    const now = await state();
+    assert.ok(now[1] === edges && now[2] !== whole[2] && Math.abs(now[3] / whole[3] - pixels) < 0.01, `${now}`);
+    const there = await covered(page);
+    there.box.forEach((side, k) => assert.ok(Math.abs(side - nodes[k]) < 3 / pixels, `${there.box} for ${nodes}`));
+    assert.ok(Math.abs(there.share / seen.share - 1) < 0.06, `${there.share} for ${seen.share}`);
+  }
+  // cut open, the inside is seen
+  await page.locator('#cut-axis').selectOption('x');
+  assert.equal((await state())[2], whole[2]);
+  await page.locator('#cut-axis').selectOption('');
+  await page.evaluate(() => { const { stage } = window.carom; stage.move(() => { stage.playing = false; }); });
+  assert.deepEqual(await state(), whole);
+  assert.equal((await covered(page)).share, seen.share);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test('the line in the plot of energies follows the time', { skip }, async () => {
   const page = await open(url);
   const line = async () => { const box = await page.locator('#plot + .now').boundingBox(); return box.x; };
