@@ -9,7 +9,7 @@ use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::shape;
 use carom::method::Method;
-use carom::method::asynchronous::{Asynchronous, ContactStep, Options};
+use carom::method::asynchronous::{Asynchronous, ContactStep, Options, Response};
 use carom::model::record::Record;
 use carom::model::{Builder, Ledger, Model, State};
 
@@ -84,7 +84,8 @@ const RUNS: [(f64, f64, f64); 4] =
 
 fn with(safety: f64, look: f64) -> Options {
     let contact_step = ContactStep::Smallest(look / (safety * CRITICAL));
-    Options { safety, contact_step, ..Options::default() }
+    // as the prototype answers
+    Options { safety, contact_step, response: Response::Sequential, ..Options::default() }
 }
 
 #[test]

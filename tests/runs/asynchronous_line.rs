@@ -14,7 +14,9 @@ use crate::asynchronous_bars::bars;
 use crate::common::Run;
 use carom::math::Vec3;
 use carom::method::Method;
-use carom::method::asynchronous::{Asynchronous, ContactStep, ContactVelocity, Options, Phase, Steps};
+use carom::method::asynchronous::{
+    Asynchronous, ContactStep, ContactVelocity, Options, Phase, Response, Steps,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -461,6 +463,7 @@ fn own(rules: Rules, looks: u32) -> Path {
         phase: rules.phase,
         contact_velocity,
         contact_step: ContactStep::Smallest(rules.look),
+        response: Response::Sequential,
         ..Options::default()
     };
     let method = Asynchronous::new(&model, options);

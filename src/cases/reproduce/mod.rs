@@ -286,7 +286,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 32] = [
+pub const CASES: [Published; 33] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -299,6 +299,7 @@ pub const CASES: [Published; 32] = [
     shells::CUBES_76,
     shells::SPHERE_PLATE,
     bars::GRADED_BARS,
+    bars::PRINTED_BARS,
     bars::COST_GROWTH,
     bars::RINGING_BAR,
     blocks::SLIDING_BLOCK,

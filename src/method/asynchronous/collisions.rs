@@ -12,9 +12,9 @@
 //! was stored; then all boxes, and the lists of candidates made of them, are renewed. So a candidate is never missed, whatever
 //! the ticks of its nodes, and what is found does not depend on the boxes.
 //!
-//! **Order.** Nodes that look together go by their number, targets of a node by theirs, each seeing the velocities the one
-//! before has left. Who is inside whom is a matter of positions, which no impulse changes at its own instant: that part
-//! is done beforehand, by all threads.
+//! **Order.** Contacts of one instant are answered together where they share nodes ([`simultaneous`](super::simultaneous)), or in
+//! turn, the deepest first and equals by number, each seeing the velocities the one before has left. Who is inside whom is a matter of
+//! positions, which no impulse changes at its own instant: that part is done beforehand, by all threads.
 
 use super::check_groups::{CheckGroup, Near, check_groups};
 mod answers;

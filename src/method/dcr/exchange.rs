@@ -125,18 +125,22 @@ impl ImpactIslands {
         self.moves.clear();
     }
 
-    /// Sorts contacts by islands; `slot` gives the place of each of the `nodes` touched.
-    fn sort(&mut self, nodes: usize, slot: &[u32]) {
+    /// Sorts contacts by islands; `slot` gives the place of each of the `nodes` touched. Who cannot move passes nothing on: contacts
+    /// that share nobody else have islands of their own.
+    fn sort(&mut self, nodes: usize, slot: &[u32], inv_mass: &[Mat3]) {
         self.islands.reset(nodes);
+        let mobile = |k: &&u32| inv_mass[**k as usize] != Mat3::zeros();
         for pair in self.pending.iter().map(|w| &w.pair) {
-            for k in pair.points().windows(2) {
-                self.islands.join(slot[k[0] as usize], slot[k[1] as usize]);
+            let mut points = pair.points().iter().filter(mobile).map(|&k| slot[k as usize]);
+            if let Some(first) = points.next() {
+                points.for_each(|k| _ = self.islands.join(first, k));
             }
         }
         self.order.clear();
         for (c, w) in self.pending.iter().enumerate() {
-            let island = w.pair.points().first().map_or(0, |&k| self.islands.find(slot[k as usize]));
-            self.order.push([island, c as u32]);
+            let points = w.pair.points();
+            let first = points.iter().find(mobile).or(points.first());
+            self.order.push([first.map_or(0, |&k| self.islands.find(slot[k as usize])), c as u32]);
         }
         self.order.sort_unstable();
     }
@@ -155,7 +159,7 @@ impl ImpactIslands {
         inv_mass: &[Mat3],
         v: &mut [Vec3],
     ) {
-        self.sort(places.len(), places);
+        self.sort(places.len(), places, inv_mass);
         let ImpactIslands { pending, order, .. } = self;
         for of in order.chunk_by(|a, b| a[0] == b[0]) {
             if let &[[_, alone]] = of {
@@ -177,7 +181,7 @@ impl Collisions {
     /// Exchanges the momentum of everything that waits; `v` are the velocities of all nodes.
     pub fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let mut impacts = std::mem::take(&mut self.impacts);
-        impacts.sort(self.account.nodes.len(), &self.account.slot);
+        impacts.sort(self.account.nodes.len(), &self.account.slot, &self.inv_mass);
         let ImpactIslands { pending, order, .. } = &mut impacts;
         if options.cone == Cone::Printed {
             pending.iter_mut().for_each(|w| w.pair.mu /= 1.0 + w.pair.e);
