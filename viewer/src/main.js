@@ -293,7 +293,7 @@ class Page {
 
   play(on) {
     this.playing = on;
-    $('play').textContent = on ? '⏸' : '▶';
+    $('play').textContent = on ? '▮▮' : '▶';
     if (on && this.frame >= this.progress.times.length - 1) this.show(0);
     this.last = performance.now();
     this.stage.move(() => { this.stage.playing = on; });
