@@ -8,5 +8,6 @@ mod folders;
 mod guide;
 mod implicit;
 mod limits;
+mod replay;
 mod stopping_changes_nothing;
 mod study;
