@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Spoils decks one thing at a time and compares what two programs say about them.
+"""Compares what two programs make of decks: messages about spoilt ones, resolved decks, the schema.
 
     compare_messages.py REFERENCE NEW [--decks FOLDER] [--every N] [--jobs N]
 
-Every value of every example of FOLDER (those of the project unless told otherwise) is replaced by things that it cannot be, left out,
-and its key misspelt; both programs `check` the same file. Compared are exit status and message, with what may differ left out: lists
-of keys, which grow, and suggestions, which follow them. Each kind of difference is printed once with its count. Exit status 0
-only if nothing differs but in words that are listed.
+Every value of every example of FOLDER (those of the project unless told otherwise; take those of the older program) is replaced by things
+that it cannot be, left out, and its key misspelt; both programs `check` the same file. Answers are the same to the letter, or but for lists
+of names, which grow, and suggestions, which follow them, or they differ: each kind of difference is printed once with its count and an
+example. Whole examples are begun by both programs: every value of the reference's resolved deck should be in the new one. Every key of the
+reference's schema should be in the new one. Exit status 0 only if nothing but lists differs.
 """
-import argparse, collections, concurrent.futures, pathlib, re, subprocess, sys, tempfile, tomllib
+import argparse, collections, concurrent.futures, json, pathlib, re, subprocess, sys, tempfile, tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WRONG = ["word", -1, 0, 1.5, True, [], [1], {}]
@@ -60,17 +61,116 @@ def spoilt(tree, top=None):
 
 
 def said(program, path):
-    done = subprocess.run([program, "check", path], capture_output=True, text=True, timeout=60)
-    first = done.stderr.strip().split("\n\n")[0]
-    return done.returncode, first
+    """Exit status and all that was said, without the name of the file and the lines of the deck, which are clipped where they are long."""
+    done = subprocess.run([program, "check", path], capture_output=True, text=True, timeout=120)
+    lines = [line for line in done.stderr.strip().replace(str(path), "deck").splitlines() if not re.match(r"\s*\d+ \| ", line)]
+    return done.returncode, "\n".join(re.sub(r"^\s*\| +", "  ", re.sub(r"\^{99,}", "^…", line)) for line in lines)
+
+
+def but_for_lists(text):
+    """An answer without lists of names and without suggestions."""
+    text = re.sub(r"(`[^`]*`|\"[^\"]*\")((,| and| or|, and|, or) (`[^`]*`|\"[^\"]*\"))+", "`…`", text)
+    text = re.sub(r";? ?(did you mean|perhaps) [^\n;]*", "", text)
+    return re.sub(r"(known keys|keys) (here )?are [^\n]*", "keys are …", text)
 
 
 def kind(text):
-    """A message without names, numbers, lists of keys and the excerpt of the deck."""
-    text = "\n".join(l for l in text.splitlines() if not re.match(r"\s*(\d+ )?[│|]|\s*-->", l))
-    text = re.sub(r"`[^`]*`", "`…`", text)
-    text = re.sub(r"(`…`, )+`…` (and|or) `…`", "`…`", text)
+    """An answer without names and numbers."""
+    text = re.sub(r"`[^`]*`", "`…`", but_for_lists(text))
     return re.sub(r"-?\d[\d.e+-]*", "#", text)
+
+
+def messages(options, decks):
+    """Compares answers; says how many differ."""
+    same, lists, differences = 0, 0, collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        def both(at):
+            path = pathlib.Path(folder) / f"{at}.toml"
+            path.write_text(decks[at])
+            answers = [said(program, path) for program in (options.reference, options.new)]
+            path.unlink()
+            return answers
+
+        for before, after in pool.map(both, range(len(decks))):
+            if before == after:
+                same += 1
+            elif (before[0], but_for_lists(before[1])) == (after[0], but_for_lists(after[1])):
+                lists += 1
+            else:
+                differences[before[0], kind(before[1]), after[0], kind(after[1])].append((before, after))
+    for (_, _, _, _), all in sorted(differences.items(), key=lambda item: -len(item[1])):
+        (code, before), (new_code, after) = all[0]
+        print(f"{len(all)} times, for example\n  before ({code}) {before}\n  after  ({new_code}) {after}\n")
+    differ = len(decks) - same - lists
+    print(f"{len(decks)} spoilt decks: {same} answers the same to the letter, {lists} but for lists of names, {differ} otherwise in {len(differences)} ways")
+    return differ
+
+
+def flat(tree, path=""):
+    """Values of a deck by their paths."""
+    if isinstance(tree, dict):
+        return {k: v for name, value in tree.items() for k, v in flat(value, f"{path}.{name}").items()}
+    return {path: tree}
+
+
+def resolved(options):
+    """Compares what decks mean: a moment of each is run, and the folder has the deck with every default."""
+    differ, count = 0, 0
+    for path in sorted(options.decks.rglob("*.toml")):
+        end = tomllib.loads(path.read_text()).get("end", 1.0)
+        decks = []
+        for program in (options.reference, options.new):
+            with tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder) / "out"
+                words = [program, "run", path, "--quiet", "--out", out, "--set", f"end={end * 1e-6!r}", "--threads", "1"]
+                done = subprocess.run(words, capture_output=True, text=True)
+                decks.append(flat(tomllib.loads((out / "deck.toml").read_text())) if done.returncode == 0 else done.stderr)
+        before, after = decks
+        if isinstance(before, str) or isinstance(after, str):
+            print(f"{path.parent.name}: {before if isinstance(before, str) else ''}{after if isinstance(after, str) else ''}")
+            differ += 1
+            continue
+        count += len(before)
+        for name, value in before.items():
+            if name not in after or after[name] != value:
+                print(f"{path.parent.name}: {name[1:]} = {value}, now {after.get(name, 'not there')}")
+                differ += 1
+    print(f"resolved decks: {count} values, {differ} otherwise")
+    return differ
+
+
+def keys(schema):
+    """Paths of all keys of a schema."""
+    found = set()
+
+    def walk(part, path, seen):
+        if not isinstance(part, dict):
+            return
+        if "$ref" in part and part["$ref"] not in seen:
+            target = schema
+            for name in part["$ref"].removeprefix("#/").split("/"):
+                target = target[name]
+            walk(target, path, seen | {part["$ref"]})
+        for name, value in part.get("properties", {}).items():
+            found.add(f"{path}.{name}")
+            walk(value, f"{path}.{name}", seen)
+        walk(part.get("additionalProperties"), f"{path}.NAME", seen)
+        walk(part.get("items"), f"{path}[]", seen)
+        for choice in ("oneOf", "anyOf", "allOf", "then", "else"):
+            several = part.get(choice, [])
+            for value in several if isinstance(several, list) else [several]:
+                walk(value, path, seen)
+
+    walk(schema, "", frozenset())
+    return found
+
+
+def schemas(options):
+    before, after = (keys(json.loads(subprocess.run([p, "schema"], capture_output=True, text=True).stdout)) for p in (options.reference, options.new))
+    for name in sorted(before - after):
+        print(f"the schema has no {name[1:]} any more")
+    print(f"schema: {len(before)} keys before, {len(after)} now, {len(before - after)} missing")
+    return len(before - after)
 
 
 def main():
@@ -78,28 +178,13 @@ def main():
     arguments.add_argument("reference")
     arguments.add_argument("new")
     arguments.add_argument("--decks", default=ROOT / "examples", type=pathlib.Path)
-    arguments.add_argument("--every", default=1, type=int, help="only every Nth deck")
+    arguments.add_argument("--every", default=1, type=int, help="only every Nth spoilt deck")
     arguments.add_argument("--jobs", default=2, type=int)
     options = arguments.parse_args()
+    options.reference, options.new = (str(pathlib.Path(p).resolve()) for p in (options.reference, options.new))
     decks = dict.fromkeys(text for path in sorted(options.decks.rglob("*.toml")) for text in spoilt(tomllib.loads(path.read_text())))
-    decks = list(decks)[:: options.every]
-    differences = collections.Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        def both(at):
-            path = pathlib.Path(folder) / f"{at}.toml"
-            path.write_text(decks[at])
-            answers = [said(program, path) for program in (options.reference, options.new)]
-            path.unlink()
-            return [(code, kind(text)) for code, text in answers]
-
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for before, after in pool.map(both, range(len(decks))):
-                if before != after:
-                    differences[before, after] += 1
-    for (before, after), count in differences.most_common():
-        print(f"{count} times\n  before ({before[0]}) {before[1]}\n  after  ({after[0]}) {after[1]}\n")
-    print(f"{len(decks)} decks, {sum(differences.values())} answered otherwise in {len(differences)} ways")
-    return bool(differences)
+    differ = schemas(options) + resolved(options) + messages(options, list(decks)[:: options.every])
+    return bool(differ)
 
 
 sys.exit(main())

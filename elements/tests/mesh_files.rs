@@ -68,6 +68,28 @@ fn files_hold_what_vtk_finds_in_them() {
     assert!(seen > 15);
 }
 
+/// Parts of an input file written by hand stand where VTK's transformations put them, and sets hold the same.
+#[test]
+fn instances_stand_where_vtk_puts_them() {
+    let (ours, vtk) = (read("instances.inp"), read("instances.vtu"));
+    assert_eq!((ours.nodes.len(), ours.cells.len()), (28, 2));
+    for (a, b) in ours.cells.iter().zip(&vtk.cells) {
+        assert_eq!((a.kind, a.len()), (b.kind, b.len()));
+        for (&m, &n) in a.nodes.iter().zip(&b.nodes) {
+            let apart = (ours.nodes[m as usize] - vtk.nodes[n as usize]).norm();
+            // digits of the text that VTK writes
+            assert!(apart < 1e-10, "{apart}: {} {}", ours.nodes[m as usize], vtk.nodes[n as usize]);
+        }
+    }
+    for (number, name) in ["plain", "turned", "tilted", "tip"].into_iter().enumerate() {
+        assert_eq!(ours.cell_sets[name], vtk.cell_sets[&format!("instance-{number}")], "{name}");
+    }
+    assert_eq!(ours.cell_sets["moved"], vtk.cell_sets["moved-1"]);
+    assert_eq!(ours.node_sets["feet"], vtk.node_sets["feet-1"]);
+    let top = &ours.node_sets["tilted.top"];
+    assert!(top.len() == 4 && top.iter().all(|n| (20..24).contains(n)), "{top:?}");
+}
+
 /// The skin that VTK wrote of the same plate: closed, with its volume.
 #[test]
 fn a_surface_of_triangles_is_closed_after_welding() {

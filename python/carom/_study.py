@@ -1,8 +1,8 @@
 """Studies: one deck, some of its values varied, run by an executor of your choice.
 
 An executor is anything with `submit(function, *arguments)` that gives something with `result()`: those of
-`concurrent.futures`, Dask's client, Ray's (through `ray.util.multiprocessing`), … The folder is that of `carom study`: runs that
-have finished are left alone, those that were begun go on, and `study.csv` has one row for each.
+`concurrent.futures`, Dask's client, Ray's tasks behind a class of two lines (guide/python.md), … The folder is that of `carom study`:
+runs that have finished are left alone, those that were begun go on, and `study.csv` has one row for each.
 """
 
 from __future__ import annotations

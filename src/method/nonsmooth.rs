@@ -8,7 +8,7 @@
 //! ```
 //!
 //! 𝒞 is bounded by signed areas and volumes of boundary simplices ([`simplex`]), chosen where trial positions overlap
-//! ([`detect`]) until none do; the minimum over them is found by sequential quadratic programs ([`program`]). No gap function and no
+//! (`detect`) until none do; the minimum over them is found by sequential quadratic programs (`program`). No gap function and no
 //! normal is asked for, so corners may meet corners. [`Nonsmooth`] is the member β = 0, γ = ½ of the published family, whose elements are explicit;
 //! [`general::General`] all others.
 //!

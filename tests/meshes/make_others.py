@@ -3,6 +3,7 @@
     pip install gmsh meshio vtk numpy && python make_others.py
 
 A plate with a hole in linear and in quadratic tets by Gmsh, with physical groups; the same by meshio and by VTK in every way these can write it.
+instances.vtu is what instances.inp, which was written by hand, says of its parts, put in their places by VTK.
 """
 
 import csv
@@ -138,6 +139,47 @@ def expected(path, grid):
     return [path, tets, len(used), *(repr(float(s)) for s in sums), count[1], count[2], count[3]]
 
 
+def instances():
+    """The parts of instances.inp where vtkTransform puts them, with an array for every set."""
+    block = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0), (0, 0, 0.5), (2, 0, 0.5), (2, 1, 0.5), (0, 1, 0.5)]
+    tip = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    # corners, cell, shift, line and angle, nodes of feet, member of moved
+    parts = [
+        (block, vtk.VTK_HEXAHEDRON, (0, 0, 0), None, [0, 1, 2, 3], 0),
+        (block, vtk.VTK_HEXAHEDRON, (5, 0, -1), ((5, 0, -1), (5, 1, -1), 30), [], 1),
+        (block, vtk.VTK_HEXAHEDRON, (-4, 1.5, 0.25), ((1, 2, 3), (2, 0, 5), -107.5), [0, 1, 2, 3], 1),
+        (tip, vtk.VTK_TETRA, (0, 7, 0), None, [0], 1),
+    ]
+    points, grid = vtk.vtkPoints(), vtk.vtkUnstructuredGrid()
+    points.SetDataTypeToDouble()
+    labels = {name: vtk.vtkIntArray() for name in ["instance", "moved", "feet"]}
+    for number, (corners, cell, shift, turn, feet, moved) in enumerate(parts):
+        place = vtk.vtkTransform()
+        place.PostMultiply()
+        place.Translate(shift)
+        if turn:
+            begin, end, angle = turn
+            place.Translate([-x for x in begin])
+            place.RotateWXYZ(angle, [b - a for a, b in zip(begin, end)])
+            place.Translate(begin)
+        ids = [points.InsertNextPoint(place.TransformPoint(x)) for x in corners]
+        grid.InsertNextCell(cell, len(ids), ids)
+        labels["instance"].InsertNextValue(number)
+        labels["moved"].InsertNextValue(moved)
+        for k in range(len(ids)):
+            labels["feet"].InsertNextValue(int(k in feet))
+    grid.SetPoints(points)
+    for name, values in labels.items():
+        values.SetName(name)
+        (grid.GetPointData() if name == "feet" else grid.GetCellData()).AddArray(values)
+    writer = vtk.vtkXMLUnstructuredGridWriter()
+    writer.SetInputData(grid)
+    writer.SetDataModeToAscii()
+    writer.SetFileName("instances.vtu")
+    writer.Write()
+
+
+instances()
 rows = []
 for order, name in [(1, "tet4"), (2, "tet10")]:
     mesh = plate(order)

@@ -12,6 +12,9 @@ const SPEED = 30;
 const AHEAD = 10;
 /** How often the server is asked for more [ms]. */
 const POLL = 1000;
+/** Pictures in motion should not take longer [ms]: the mean of so many is looked at. */
+const SLOW = 45;
+const LOOKED_AT = 4;
 
 const $ = (id) => document.getElementById(id);
 const GROUPS = {
@@ -32,6 +35,7 @@ class Page {
     this.seen = new Map();
     this.drawn = 0;
     this.dirty = true;
+    this.took = [];
   }
 
   async begin() {
@@ -269,6 +273,10 @@ class Page {
   }
 
   legend(range, byBody) {
+    // what has not changed is not laid out again
+    const told = [this.field.name, ...range].join();
+    if (told === this.told) return;
+    this.told = told;
     $('legend-name').textContent = this.field.unit ? `${this.field.label} [${this.field.unit}]` : this.field.label;
     $('legend-bar').style.background = byBody ? 'none' : `linear-gradient(to right, ${TIDE.map(css).join(', ')})`;
     $('legend-low').textContent = byBody ? '' : number(range[0]);
@@ -285,13 +293,26 @@ class Page {
 
   play(on) {
     this.playing = on;
-    $('play').textContent = on ? '⏸' : '▶';
+    $('play').textContent = on ? '▮▮' : '▶';
     if (on && this.frame >= this.progress.times.length - 1) this.show(0);
     this.last = performance.now();
+    this.stage.move(() => { this.stage.playing = on; });
+  }
+
+  /** Counts what a picture in motion took [ms]; less is drawn where it is too much. */
+  price(took) {
+    this.took.push(took);
+    if (this.took.length < LOOKED_AT) return;
+    if (this.took.reduce((sum, t) => sum + t) > LOOKED_AT * SLOW) this.stage.hurry();
+    this.took = [];
   }
 
   /** Once for every picture of the screen: the next frame if it is time for it, and a new picture if anything has changed. */
   tick(now) {
+    // while it is turned a picture is due at once, while it plays when its frame is
+    if (this.stage.turning && !this.playing && this.drewBefore) this.price(now - this.before);
+    this.before = now;
+    this.drewBefore = this.dirty;
     if (this.playing) {
       const count = this.progress.times.length;
       const next = this.frame + 1;
@@ -300,7 +321,11 @@ class Page {
       } else if (now - this.last >= 1000 / SPEED - 4) {
         if (this.ready(next)) {
           this.put(next);
+          if (!this.waited) this.price(now - this.last);
           this.last = now;
+          this.waited = false;
+        } else {
+          this.waited = true;
         }
         for (let k = next; k < Math.min(count, next + AHEAD); k++) if (!this.ready(k)) this.load(k).catch(() => {});
       }

@@ -8,6 +8,10 @@ const LEFT = 8, RIGHT = 8, TOP = 8, BOTTOM = 18;
 export class Plot {
   constructor(canvas, onTime) {
     this.canvas = canvas;
+    // the line lies over the canvas, so that curves are not drawn again when time goes on
+    this.line = document.createElement('div');
+    this.line.className = 'now';
+    canvas.after(this.line);
     this.curves = [];
     this.time = 0;
     const pick = (event) => {
@@ -27,7 +31,8 @@ export class Plot {
 
   at(time) {
     this.time = time;
-    this.draw();
+    this.line.hidden = !this.curves.length || !this.place;
+    if (!this.line.hidden) this.line.style.transform = `translateX(${this.place(time)}px)`;
   }
 
   draw() {
@@ -45,7 +50,8 @@ export class Plot {
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.clearRect(0, 0, width, height);
     g.font = '11px system-ui, sans-serif';
-    if (!this.curves.length) return;
+    this.place = null;
+    if (!this.curves.length) return this.at(this.time);
     let [t0, t1, lo, hi] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const { times, values } of this.curves) {
       t0 = Math.min(t0, times[0]);
@@ -62,6 +68,7 @@ export class Plot {
     const x = (t) => LEFT + (t - t0) / (t1 - t0) * (width - LEFT - RIGHT);
     const y = (v) => height - BOTTOM - (v - lo) / (hi - lo) * (height - BOTTOM - top);
     g.strokeStyle = line;
+    g.lineWidth = 1;
     g.strokeRect(LEFT, top, width - LEFT - RIGHT, height - BOTTOM - top);
     if (lo < 0 && hi > 0) { g.beginPath(); g.moveTo(LEFT, y(0)); g.lineTo(width - RIGHT, y(0)); g.stroke(); }
     this.curves.forEach(({ name, times, values }, k) => {
@@ -92,11 +99,9 @@ export class Plot {
     g.textAlign = 'right';
     g.fillText(number(t1) + ' s', width - RIGHT, height - 5);
     g.textAlign = 'left';
-    g.strokeStyle = ink;
-    g.lineWidth = 1;
-    g.beginPath();
-    g.moveTo(x(this.time), top);
-    g.lineTo(x(this.time), height - BOTTOM);
-    g.stroke();
+    this.place = x;
+    this.line.style.top = `${top}px`;
+    this.line.style.height = `${height - BOTTOM - top}px`;
+    this.at(this.time);
   }
 }

@@ -8,6 +8,12 @@ import { row } from './colour.js';
 const ARROWS = 4000;
 /** Length of the longest arrow, of the size of the bodies. */
 const LONGEST = 0.22;
+/** What is left out of pictures in motion where they come too slowly: smooth rims and what looks away, then edges of elements, then rows and columns. */
+const [ROUGH, BARE] = [1, 2];
+/** Constant of the plane that cuts nothing. */
+const UNCUT = 1e30;
+/** Pixels in motion over pixels at rest, along each side, by what is left out. */
+const PIXELS = [1, 1, 1, 1 / 2, 1 / 3];
 
 // Numbers of colours are those of the page: nothing is converted.
 THREE.ColorManagement.enabled = false;
@@ -53,17 +59,22 @@ export class Stage {
     this.mesh = mesh;
     this.onChange = onChange;
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    // nothing shines through: the browser need not blend the canvas with the page
+    this.renderer = new THREE.WebGLRenderer({ canvas, context: canvas.getContext('webgl2', { alpha: false, antialias: false }) });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.renderer.localClippingEnabled = true;
     this.scene = new THREE.Scene();
-    this.clip = new THREE.Plane(new THREE.Vector3(-1, 0, 0), 1e30);
+    this.clip = new THREE.Plane(new THREE.Vector3(-1, 0, 0), UNCUT);
+    this.closed = closed(mesh);
     this.positions = new THREE.BufferAttribute(Float32Array.from(mesh.reference), 3).setUsage(THREE.DynamicDrawUsage);
     this.values = new THREE.BufferAttribute(new Float32Array(mesh.nodes), 1).setUsage(THREE.DynamicDrawUsage);
     this.hidden = new Set();
     this.show = { edges: true, undeformed: false, arrows: true, obstacles: true };
     this.longest = 0;
+    this.turning = this.playing = false;
+    this.leftOut = 0;
     this.build();
+    this.sheet = new Sheet();
     this.place();
   }
 
@@ -141,7 +152,7 @@ export class Stage {
     this.undeformed.geometry.setIndex(joined(list('edges', false), list('bars', false)));
     this.walls.geometry.setIndex(list('triangles', true));
     this.rims.geometry.setIndex(joined(list('edges', true), list('bars', true)));
-    this.edges.visible = show.edges;
+    this.edges.visible = show.edges && this.less < BARE;
     this.undeformed.visible = show.undeformed;
     this.walls.visible = this.rims.visible = show.obstacles;
     this.arrows.visible = show.arrows;
@@ -177,15 +188,49 @@ export class Stage {
     this.controls.target.copy(middle);
     this.controls.zoomToCursor = true;
     this.controls.addEventListener('change', this.onChange);
+    this.controls.addEventListener('start', () => this.move(() => { this.turning = true; }));
+    this.controls.addEventListener('end', () => this.move(() => { this.turning = false; }));
     this.controls.update();
     // who picks does not wait for a picture
     this.camera.updateMatrixWorld();
     this.resize();
   }
 
+  get moving() {
+    return this.turning || this.playing;
+  }
+
+  /** What is left out of the present picture. */
+  get less() {
+    return this.moving ? this.leftOut : 0;
+  }
+
+  /** Changes what moves, or how much is left out meanwhile. */
+  move(change) {
+    const before = this.less;
+    change();
+    if (this.less === before) return;
+    this.edges.visible = this.show.edges && this.less < BARE;
+    this.sides();
+    if (PIXELS[this.less] !== PIXELS[before]) this.resize();
+    this.onChange();
+  }
+
+  /** Of bodies that are closed only what looks at the eye can be seen from outside. */
+  sides() {
+    const side = this.less >= ROUGH && this.closed && this.clip.constant === UNCUT ? THREE.FrontSide : THREE.DoubleSide;
+    const { material } = this.faces;
+    if (material.side !== side) Object.assign(material, { side, needsUpdate: true });
+  }
+
+  /** Pictures come too slowly. */
+  hurry() {
+    this.move(() => { this.leftOut = Math.min(PIXELS.length - 1, this.leftOut + 1); });
+  }
+
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1) * PIXELS[this.less]);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
@@ -250,7 +295,7 @@ export class Stage {
   /** Keeps what is below `share` of the way along an axis: 'x', '-x', …; nothing is cut without one. */
   cut(axis, share) {
     if (!axis) {
-      this.clip.constant = 1e30;
+      this.clip.constant = UNCUT;
     } else {
       const k = 'xyz'.indexOf(axis.at(-1));
       const box = this.box();
@@ -259,6 +304,7 @@ export class Stage {
       this.clip.normal.set(0, 0, 0).setComponent(k, -sign);
       this.clip.constant = sign * (lo + share * (hi - lo));
     }
+    this.sides();
     this.onChange();
   }
 
@@ -307,8 +353,55 @@ export class Stage {
   }
 
   draw() {
-    this.renderer.render(this.scene, this.camera);
+    if (this.less < ROUGH) this.sheet.draw(this.renderer, this.scene, this.camera);
+    else this.renderer.render(this.scene, this.camera);
   }
+}
+
+/** A picture with smooth rims: four samples a pixel, laid on the canvas. The canvas itself has one, so that pictures can do without. */
+class Sheet {
+  constructor() {
+    this.target = new THREE.WebGLRenderTarget(1, 1, { samples: 4 });
+    const corners = new THREE.BufferAttribute(new Float32Array([-1, -1, 0, 3, -1, 0, -1, 3, 0]), 3);
+    this.lay = new THREE.Mesh(new THREE.BufferGeometry().setAttribute('position', corners), new THREE.ShaderMaterial({
+      uniforms: { picture: { value: this.target.texture } },
+      vertexShader: 'varying vec2 at; void main() { at = 0.5 * position.xy + 0.5; gl_Position = vec4(position, 1.0); }',
+      fragmentShader: 'uniform sampler2D picture; varying vec2 at; void main() { gl_FragColor = texture2D(picture, at); }',
+      depthTest: false,
+    }));
+    this.lay.frustumCulled = false;
+    this.camera = new THREE.Camera();
+  }
+
+  draw(renderer, scene, camera) {
+    const { width, height } = renderer.domElement;
+    if (this.target.width !== width || this.target.height !== height) this.target.setSize(width, height);
+    renderer.setRenderTarget(this.target);
+    renderer.render(scene, camera);
+    renderer.setRenderTarget(null);
+    renderer.render(this.lay, this.camera);
+  }
+}
+
+/** Whether triangles close every body and look outwards: each edge is gone along as often in both directions, and the volume is positive. */
+function closed({ bodies, triangles, reference: x }) {
+  // a number for each edge: where all cancel, they do so in pairs
+  const edge = (i, j) => {
+    const mixed = Math.imul(Math.min(i, j) + 1, 0x9e3779b1) ^ Math.imul(Math.max(i, j) + 1, 0x85ebca6b);
+    return Math.sign(j - i) * Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35);
+  };
+  return bodies.filter((b) => !b.rigid && b.triangles[1] > b.triangles[0]).every((body) => {
+    let [left, volume] = [0, 0];
+    for (let t = body.triangles[0]; t < body.triangles[1]; t += 3) {
+      const [a, b, c] = [triangles[t], triangles[t + 1], triangles[t + 2]];
+      left = (left + edge(a, b) + edge(b, c) + edge(c, a)) | 0;
+      for (let k = 0; k < 3; k++) {
+        const [l, m] = [(k + 1) % 3, (k + 2) % 3];
+        volume += x[3 * a + k] * (x[3 * b + l] * x[3 * c + m] - x[3 * b + m] * x[3 * c + l]);
+      }
+    }
+    return left === 0 && volume > 0;
+  });
 }
 
 function joined(a, b) {

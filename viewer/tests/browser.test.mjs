@@ -208,6 +208,11 @@ test('slider, keys and the plot go to the same frame, and colours have the numbe
   assert.ok(fastest > 0.5 && fastest < 10, `${fastest} m/s`);
   await page.locator('#high').fill('2');
   assert.equal(await page.locator('#legend-high').textContent(), '2');
+  await page.locator('#low').fill('0.5');
+  assert.equal(await page.locator('#legend-low').textContent(), '0.5');
+  assert.deepEqual(await page.evaluate(() => window.carom.stage.uniforms.range.value.toArray()), [0.5, 2]);
+  await page.locator('#range-auto').click();
+  await page.waitForFunction((most) => Math.abs(window.carom.stage.uniforms.range.value.y - most) <= 1e-6 * most || window.carom.stage.uniforms.range.value.y > most, fastest);
   for (const option of await page.locator('#field option').evaluateAll((all) => all.map((o) => o.value))) {
     await page.locator('#field').selectOption(option);
     await page.waitForFunction((name) => window.carom.field.name === name && window.carom.numbers.every(Number.isFinite), option);
@@ -216,6 +221,12 @@ test('slider, keys and the plot go to the same frame, and colours have the numbe
   await page.locator('#play').click();
   await page.waitForFunction(() => window.carom.playing && window.carom.frame > 3);
   await page.locator('#play').click();
+  assert.equal(await page.evaluate(() => window.carom.playing), false);
+  await page.locator('#play').blur();
+  for (const playing of [true, false]) {
+    await page.keyboard.press(' ');
+    assert.equal(await page.evaluate(() => window.carom.playing), playing);
+  }
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
@@ -245,6 +256,138 @@ test('a click picks the node under it and tells its values', { skip }, async () 
   const stage = await page.locator('#scene').boundingBox();
   await page.mouse.click(stage.x + stage.width - 5, stage.y + 5);
   assert.equal(await page.evaluate(() => window.carom.picked), -1);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('dragging turns it, the wheel goes nearer, and Fit comes back', { skip }, async () => {
+  const page = await open(url);
+  await slide(page, 12);
+  await page.locator('#home').click();
+  const eye = () => page.evaluate(() => { const { camera, controls } = window.carom.stage; return [...camera.position.toArray(), camera.position.distanceTo(controls.target)]; });
+  const before = await eye();
+  const box = await page.locator('#scene').boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 120, y + 10, { steps: 5 });
+  assert.ok(await page.evaluate(() => window.carom.stage.moving));
+  await page.mouse.up();
+  const turned = await eye();
+  // about the vertical through the middle: as far away as before, somewhere else
+  assert.ok(Math.abs(turned[3] / before[3] - 1) < 1e-6 && Math.hypot(turned[0] - before[0], turned[1] - before[1]) > 0.2 * before[3], `${before} ${turned}`);
+  assert.equal(await page.evaluate(() => window.carom.stage.moving || window.carom.picked >= 0), false);
+  await page.mouse.wheel(0, -400);
+  await page.waitForFunction((d) => window.carom.stage.camera.position.distanceTo(window.carom.stage.controls.target) < 0.97 * d, turned[3]);
+  await page.locator('#home').click();
+  (await eye()).forEach((c, k) => assert.ok(Math.abs(c - before[k]) < 1e-6 * before[3], `${before}`));
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('edges, the undeformed state, obstacles and forces are drawn where they are asked for', { skip }, async () => {
+  const page = await open(url);
+  const pressed = await page.evaluate(async () => {
+    const { source, progress } = window.carom;
+    const forces = await Promise.all(progress.times.map((_, k) => source.cache.get(k, 'contact_force')));
+    const most = forces.map((f) => f.reduce((a, x) => Math.max(a, Math.abs(x)), 0));
+    return most.indexOf(Math.max(...most));
+  });
+  await slide(page, pressed);
+  /** Pixels that differ between the present picture and the same after a box was ticked or cleared. */
+  const change = async (id) => {
+    await page.locator(id).click();
+    const counted = await page.evaluate(() => {
+      const { stage } = window.carom;
+      const { width, height } = stage.canvas;
+      const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+      stage.draw();
+      copy.drawImage(stage.canvas, 0, 0);
+      const now = copy.getImageData(0, 0, width, height).data;
+      const before = window.before ?? now;
+      window.before = now;
+      let count = 0;
+      for (let i = 0; i < now.length; i += 4) if ([0, 1, 2].some((k) => Math.abs(now[i + k] - before[i + k]) > 6)) count++;
+      return count;
+    });
+    return counted;
+  };
+  // the first call only keeps a picture
+  await change('#undeformed');
+  await shot(page, 'undeformed');
+  for (const id of ['#undeformed', '#edges', '#edges', '#arrows', '#arrows', '#obstacles', '#obstacles']) {
+    const pixels = await change(id);
+    assert.ok(pixels > 300, `${id}: ${pixels} pixels`);
+  }
+  // one can look through the table: bodies behind it are seen, in other colours than without it
+  const walls = await page.evaluate(() => { const { material } = window.carom.stage.walls; return [material.transparent, material.opacity]; });
+  assert.ok(walls[0] && walls[1] < 0.5, `${walls}`);
+  // where blocks press on each other arrows are as long as forces are, tips where these act, along them
+  const arrows = await page.evaluate(() => {
+    const { stage, source, frame } = window.carom;
+    const force = source.cache.now(frame, 'contact_force');
+    const size = (i) => Math.hypot(force[3 * i], force[3 * i + 1], force[3 * i + 2]);
+    const nodes = [...Array(force.length / 3).keys()].filter((i) => size(i) > 0.01 * stage.longest);
+    let worst = 0;
+    nodes.forEach((i, k) => {
+      const m = stage.arrows.instanceMatrix.array.subarray(16 * k, 16 * k + 16);
+      for (let c = 0; c < 3; c++) {
+        const way = m[4 + c];
+        worst = Math.max(worst, Math.abs(m[12 + c] + way - stage.positions.array[3 * i + c]) / stage.size);
+        worst = Math.max(worst, Math.abs(way - 0.22 * stage.size * force[3 * i + c] / stage.longest) / stage.size);
+      }
+    });
+    return [nodes.length, stage.arrows.count, worst];
+  });
+  assert.ok(arrows[0] > 0 && arrows[0] === arrows[1] && arrows[2] < 1e-5, `${arrows}`);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('where it is slow less is drawn in motion, and everything at rest', { skip }, async () => {
+  const page = await open(url);
+  await slide(page, 12);
+  await page.locator('#arrows').uncheck();
+  await page.locator('#obstacles').uncheck();
+  const [seen, nodes] = [await covered(page), await projected(page)];
+  // blocks are closed: what looks away is hidden by what looks at the eye, and the picture fills the same pixels
+  assert.ok(await page.evaluate(() => window.carom.stage.closed));
+  const state = () => page.evaluate(() => { const { stage } = window.carom; return [stage.less, stage.edges.visible, stage.faces.material.side, stage.canvas.width / stage.canvas.clientWidth]; });
+  const whole = await state();
+  assert.deepEqual(whole.slice(0, 2), [0, true]);
+  await page.evaluate(() => { const { stage } = window.carom; stage.move(() => { stage.playing = true; }); });
+  for (const [edges, pixels] of [[true, 1], [false, 1], [false, 1 / 2], [false, 1 / 3], [false, 1 / 3]]) {
+    await page.evaluate(() => window.carom.stage.hurry());
+    const now = await state();
+    assert.ok(now[1] === edges && now[2] !== whole[2] && Math.abs(now[3] / whole[3] - pixels) < 0.01, `${now}`);
+    const there = await covered(page);
+    there.box.forEach((side, k) => assert.ok(Math.abs(side - nodes[k]) < 3 / pixels, `${there.box} for ${nodes}`));
+    assert.ok(Math.abs(there.share / seen.share - 1) < 0.06, `${there.share} for ${seen.share}`);
+  }
+  // cut open, the inside is seen
+  await page.locator('#cut-axis').selectOption('x');
+  assert.equal((await state())[2], whole[2]);
+  await page.locator('#cut-axis').selectOption('');
+  await page.evaluate(() => { const { stage } = window.carom; stage.move(() => { stage.playing = false; }); });
+  assert.deepEqual(await state(), whole);
+  assert.equal((await covered(page)).share, seen.share);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('the line in the plot of energies follows the time', { skip }, async () => {
+  const page = await open(url);
+  const line = async () => { const box = await page.locator('#plot + .now').boundingBox(); return box.x; };
+  const plot = await page.locator('#plot').boundingBox();
+  for (const frame of [0, 10, 20]) {
+    await slide(page, frame);
+    const share = (await line() - plot.x - 8) / (plot.width - 16);
+    assert.ok(Math.abs(share - frame / 20) < 0.01, `${frame}: ${share}`);
+  }
+  const names = await page.evaluate(() => window.carom.plot.curves.map((c) => c.name));
+  assert.ok(['kinetic', 'strain', 'total'].every((name) => names.includes(name)), `${names}`);
+  await page.locator('#curves').selectOption({ index: 1 });
+  assert.notDeepEqual(await page.evaluate(() => window.carom.plot.curves.map((c) => c.name)), names);
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
@@ -380,8 +523,10 @@ frames = 500
     return (page.drawn - drawn) / (performance.now() - begin) * 1000;
   });
   const [first, again] = [await play(), await play()];
-  console.log(`${triangles} triangles, 501 frames: ${first.toFixed(1)} frames/s as they come, ${again.toFixed(1)} when they are there`);
+  const less = await page.evaluate(() => [window.carom.stage.leftOut, window.carom.stage.less]);
+  console.log(`${triangles} triangles, 501 frames: ${first.toFixed(1)} frames/s as they come, ${again.toFixed(1)} when they are there; left out ${less}`);
   assert.ok(triangles >= 50000 && again > 5, `${triangles} ${again}`);
+  assert.equal(less[1], 0, 'at rest everything is drawn');
   await shot(page, 'large');
   await page.close();
 });

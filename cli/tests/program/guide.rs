@@ -103,8 +103,9 @@ fn provide(folder: &Path, dir: &str) {
         Some(deck) => (deck, vec!["--method".to_owned(), name.to_owned()]),
         None => (name, vec![]),
     };
-    let file = format!("{name}.toml");
-    let name = if carom::cases::example(name).is_some() { name } else { &file };
+    // decks with meshes lie beside these, others in the program or on the page
+    let files = [name.to_owned(), format!("examples/{name}/deck.toml"), format!("{name}.toml")];
+    let name = files.iter().find(|file| deck(file, folder).is_some()).unwrap_or(&files[2]);
     let text = deck(name, folder).unwrap_or_else(|| panic!("nothing makes {dir}"));
     let mut words: Vec<String> = ["run", name, "--quiet", "--out", dir].map(str::to_owned).to_vec();
     words.extend(method);
@@ -164,8 +165,15 @@ fn every_command_of_readme_and_guide_runs() {
     for (path, text) in pages() {
         let scratch = Scratch::new(&format!("guide-{}", path.file_stem().unwrap().to_str().unwrap()));
         scratch.write("deck.toml", carom::cases::example("free-bar").unwrap().text);
-        let mesh = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/bracket/bracket.inp");
-        fs::copy(mesh, scratch.path("part.inp")).unwrap();
+        let bracket = root().join("examples/bracket");
+        fs::create_dir_all(scratch.path("examples/bracket")).unwrap();
+        for (file, copy) in [
+            ("bracket.inp", "part.inp"),
+            ("bracket.inp", "examples/bracket/bracket.inp"),
+            ("deck.toml", "examples/bracket/deck.toml"),
+        ] {
+            fs::copy(bracket.join(file), scratch.path(copy)).unwrap();
+        }
         // decks of the page, under the names that it gives them
         for (kind, block) in blocks(&text) {
             if kind == "toml" && block.contains("method") && block.contains("[body.bar]") {

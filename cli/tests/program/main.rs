@@ -11,3 +11,4 @@ mod limits;
 mod replay;
 mod stopping_changes_nothing;
 mod study;
+mod view;

@@ -1,7 +1,7 @@
 //! Surfaces of triangles from STL (text or binary) and OBJ files.
 //!
 //! An STL file repeats the corners of every triangle, and an OBJ file those where its colours end: corners within a distance that is told become one
-//! node ([`super::weld`]), and triangles that lose a corner by it are dropped, which is told too. Of an OBJ file only `v` and `f` are read, faces of
+//! node (`weld.rs`), and triangles that lose a corner by it are dropped, which is told too. Of an OBJ file only `v` and `f` are read, faces of
 //! four corners are cut in two.
 
 use super::error::Place;

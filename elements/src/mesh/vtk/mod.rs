@@ -6,7 +6,7 @@
 //! | a cell array `a` of whole numbers with one component | for every value v a cell set `a-v`; side set where its cells are sides of others |
 //! | a point array `a` of whole numbers with one component | for every value v but 0 a node set `a-v` |
 //!
-//! Arrays with more than [`MOST_VALUES`] values are numbers and no sets. Other arrays are passed over. Pieces are put one after the other.
+//! Arrays with more than 1000 values are numbers and no sets. Other arrays are passed over. Pieces are put one after the other.
 //!
 //! A file may be cut short, damaged or hostile: nothing is taken for granted that the file does not hold, packed data grow only as they are
 //! unpacked, and errors name the line (text) or byte (binary).
