@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How much friction takes, over mesh, step and friction coefficient: the figures of guide/friction.md.
 
-    tools/friction_study.py CAROM [--before CAROM] [--out guide/friction]
+    tools/friction_study.py CAROM [--before CAROM] [--again METHOD] [--out guide/friction]
 
 Runs decks of tests/trust with other meshes, steps and coefficients, writes `study.csv` and one SVG for each row of figures.
-`--before` draws another program beside it, dashed. Needs nothing but Python.
+`--before` draws another program beside it, dashed. `--again` measures one method anew and takes all else from `study.csv`. Needs nothing but Python.
 """
 import argparse, csv, math, os, re, subprocess, sys, tempfile
 
@@ -173,12 +173,17 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("carom")
     p.add_argument("--before", help="a program to draw beside it")
+    p.add_argument("--again", help="the only method that is measured; all else is taken from study.csv")
     p.add_argument("--out", default=os.path.join(ROOT, "guide", "friction"))
     p.add_argument("--only", default="", help="rows whose name contains this")
     a = p.parse_args()
     os.makedirs(a.out, exist_ok=True)
     programs = ([("before", os.path.abspath(a.before))] if a.before else []) + [("after", os.path.abspath(a.carom))]
-    lines = []
+    lines, kept = [], {}
+    if a.again:
+        with open(os.path.join(a.out, "study.csv"), encoding="utf-8") as f:
+            kept = {tuple(row[:6]): float(row[6]) for row in list(csv.reader(f))[1:] if row[4] != a.again or row[5] == "before"}
+        programs = [("before", None), ("after", os.path.abspath(a.carom))]
     with tempfile.TemporaryDirectory() as where:
         for name, deck, sweeps, figure, heading, should, at in ROWS:
             if a.only not in name:
@@ -190,7 +195,10 @@ def main():
                 curves = []
                 for when, program in programs:
                     for method in methods:
-                        ys = [measure(program, change(text, v), method, figure, where) for v in values]
+                        keys = [(name, deck, along, str(v), method, when) for v in values]
+                        if program is None and keys[0] not in kept:
+                            continue
+                        ys = [kept[k] if k in kept else measure(program, change(text, v), method, figure, where) for k, v in zip(keys, values)]
                         lines += [[name, deck, along, v, method, when, f"{y:.4g}"] for v, y in zip(values, ys)]
                         print(name, along, when, method, *(f"{y:.3g}" for y in ys), flush=True)
                         curves.append((INKS[method], when == "before", ys))
@@ -198,7 +206,7 @@ def main():
                 known = [should(along, v) if callable(should) else (should if at.get(along) == v else None) for v in values]
                 left = len(panels) * (Panel.W + Panel.LEFT + 16)
                 panels.append(Panel(left, heading, along, values, curves, known, CAPS.get(name, math.inf)))
-            legend = [(INKS[m], False, m) for m in used] + ([("#888", True, "before")] if a.before else [])
+            legend = [(INKS[m], False, m) for m in used] + ([("#888", True, "before")] if any(c[1] for c in curves) else [])
             draw(os.path.join(a.out, name + ".svg"), panels, legend)
     if not a.only:
         with open(os.path.join(a.out, "study.csv"), "w", encoding="utf-8", newline="") as f:

@@ -90,19 +90,24 @@ impl DeckArguments {
 
     /// Threads to use.
     pub fn threads(&self) -> Result<usize, Failure> {
-        match self.threads {
-            Some(0) => Err(Failure::new(BAD_INPUT, "--threads 0: it must be at least 1")),
-            Some(n) => {
-                let used = sensible_threads(n);
-                if used < n {
-                    complain(&format!(
-                        "warning: --threads {n} is more than this machine can use; {used} are taken"
-                    ));
-                }
-                Ok(used)
+        threads(self.threads)
+    }
+}
+
+/// Threads to use, of those asked for.
+pub fn threads(asked: Option<usize>) -> Result<usize, Failure> {
+    match asked {
+        Some(0) => Err(Failure::new(BAD_INPUT, "--threads 0: it must be at least 1")),
+        Some(n) => {
+            let used = sensible_threads(n);
+            if used < n {
+                complain(&format!(
+                    "warning: --threads {n} is more than this machine can use; {used} are taken"
+                ));
             }
-            None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
+            Ok(used)
         }
+        None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
     }
 }
 

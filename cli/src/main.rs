@@ -7,6 +7,7 @@ mod exit;
 mod input;
 mod look;
 mod progress;
+mod replay;
 mod reproduce;
 mod residuals;
 mod run;
@@ -30,6 +31,8 @@ struct Arguments {
 enum Command {
     /// Run a deck
     Run(run::Arguments),
+    /// Look at a run again: more frames or rows, of all of it or of a part
+    Replay(replay::Arguments),
     /// Read and build everything, run nothing, and tell what is there
     Check(check::Arguments),
     /// List the built-in examples
@@ -57,6 +60,7 @@ enum Command {
 fn main() -> ExitCode {
     exit::guarded(|| match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Examples => examples::list(),
         Command::Example(arguments) => examples::write(&arguments),

@@ -65,7 +65,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let tell = |text: &str| if arguments.quiet { Ok(()) } else { say(text) };
     if simulation.finished_before() {
         let folder = out.display();
-        tell(&format!("the run in {folder} has finished already; a later `end` would continue it\n"))?;
+        tell(&format!(
+            "the run in {folder} has finished already; a later `end` would continue it, and `carom replay {folder}` shows more of it\n"
+        ))?;
         return Ok(0);
     }
     tell(&first_words(&simulation))?;
@@ -156,7 +158,7 @@ fn first_words(simulation: &Simulation) -> String {
 }
 
 /// How it went, and where to look.
-fn last_words(summary: &Summary, reached: Reached, out: &Path) -> String {
+pub fn last_words(summary: &Summary, reached: Reached, out: &Path) -> String {
     let Summary { steps, end_time, .. } = summary;
     let took = duration(Duration::from_secs_f64(summary.wall_seconds));
     let mut text = match reached {

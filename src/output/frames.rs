@@ -35,6 +35,8 @@ pub struct Frames {
     /// Length and checksum of every frame that is on the disk.
     kept: Vec<[u64; 2]>,
     times: Times,
+    /// They begin with a run that is taken up: there is nothing to cut.
+    anew: bool,
     cells: PackedCells,
     body: Packed,
     /// With obstacles only.
@@ -116,6 +118,11 @@ impl Frames {
         Ok(Self::new(Series::create(folder).map_err(|e| series_error(folder, e))?, model, end, count))
     }
 
+    /// Looks at these times, in a series of its own, at a run that may be taken up from a checkpoint of another folder.
+    pub fn anew(self, times: Times) -> Frames {
+        Frames { times, anew: true, ..self }
+    }
+
     /// Continues a series; [`Observer::restore`] then says how far it had come.
     pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Self {
         Self::new(Series::of(folder), model, end, count)
@@ -150,6 +157,7 @@ impl Frames {
             series,
             kept: Vec::new(),
             times: Times::new(end, count),
+            anew: false,
             cells: PackedCells::new(&blocks),
             body: Packed::new(Values::I32(&body_of_cell)),
             rigid: (!obstacles.is_empty()).then(|| Packed::new(Values::U8(&rigid))),
@@ -373,6 +381,9 @@ impl Observer for Frames {
         [self.last_time] = last;
         self.last_impulse = vec![Vec3::zeros(); record.get("frames.impulse")?.len() / 3];
         record.read_vectors("frames.impulse", &mut self.last_impulse)?;
+        if self.anew {
+            return Ok(());
+        }
         let time = record.get("state.time")?[0];
         self.times.seen(time, record.get("ledger.numbers")?.get(13).copied().unwrap_or(0.0));
         self.kept = record.get_counts("frames.files")?.as_chunks().0.to_vec();

@@ -98,6 +98,8 @@ pub struct History {
     sum: crc32fast::Hasher,
     header: Vec<String>,
     implicit: bool,
+    /// It begins with a run that is taken up: there is nothing to cut.
+    anew: bool,
 }
 
 impl History {
@@ -115,7 +117,12 @@ impl History {
         let (times, source) = (Times::new(case.end, count), Rows::new(case));
         let implicit = case.method.newton_counts().is_some();
         let (header, sum) = (columns(case), crc32fast::Hasher::new());
-        History { path, file, times, source, rows: 0, bytes: 0, sum, header, implicit }
+        History { path, file, times, source, rows: 0, bytes: 0, sum, header, implicit, anew: false }
+    }
+
+    /// Looks at these times, in a file of its own, at a run that may be taken up from a checkpoint of another folder.
+    pub fn anew(self, times: Times) -> History {
+        History { times, anew: true, ..self }
     }
 
     /// Continues a file; [`Observer::restore`] then cuts it back to the checkpoint.
@@ -167,6 +174,36 @@ pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
     }
 }
 
+/// Columns that count what happened since the row before: another row before makes another number of them.
+const SINCE: [&str; 2] = ["contacts", "penetration"];
+
+/// How many rows of the history in `folder` are of the same instants as some of that in `other`, and the first column, with its time, in
+/// which two of them differ. Only what is known of an instant is compared.
+pub fn compare(folder: &Path, other: &Path) -> io::Result<(usize, Option<(String, String)>)> {
+    let [a, b] = [folder, other].map(|f| disk::read_text(&f.join(FILE)));
+    let (a, b) = (a?, b?);
+    let known = |name: &str| COLUMNS.contains(&name) && !SINCE.contains(&name);
+    let places = |text: &str| -> Vec<(usize, String)> {
+        let names = text.lines().next().unwrap_or_default().split(',').enumerate();
+        names.filter(|(_, n)| known(n)).map(|(i, n)| (i, n.to_owned())).collect()
+    };
+    let (places, others) = (places(&a), places(&b));
+    let time = |line: &str| line.split(',').next().map(str::to_owned);
+    let rows: std::collections::HashMap<String, &str> =
+        b.lines().skip(1).filter_map(|line| Some((time(line)?, line))).collect();
+    let (mut common, mut differs) = (0, None);
+    for line in a.lines().skip(1) {
+        let Some(twin) = time(line).and_then(|t| rows.get(&t)) else { continue };
+        let [mine, twins] = [line, twin].map(|l| l.split(',').collect::<Vec<_>>());
+        common += 1;
+        let off = places.iter().zip(&others).find(|(p, q)| mine.get(p.0) != twins.get(q.0));
+        if let (None, Some((p, _))) = (&differs, off) {
+            differs = Some((p.1.clone(), mine[0].to_owned()));
+        }
+    }
+    Ok((common, differs))
+}
+
 /// Is there nothing in the file in `folder` behind what it held when `record` was kept?
 pub(crate) fn ends_there(folder: &Path, record: &Record) -> bool {
     let kept = record.read_counts("history.file").map(|[bytes, _]| bytes);
@@ -210,6 +247,9 @@ impl Observer for History {
     }
 
     fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+        if self.anew {
+            return self.source.restore(record);
+        }
         [self.rows] = record.read_counts("history.rows")?;
         let [bytes, sum] = record.read_counts("history.file")?;
         (self.bytes, self.sum) = (bytes, crc32fast::Hasher::new_with_initial_len(sum as u32, bytes));

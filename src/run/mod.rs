@@ -179,9 +179,10 @@ pub struct Meaningless {
     pub column: String,
 }
 
-/// Equally spaced times from zero to the end: at the first instants at or after k·end/N.
+/// Equally spaced times up to the end: at the first instants at or after k·end/N.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
+    begin: f64,
     end: f64,
     count: u64,
     next: u64,
@@ -190,14 +191,19 @@ pub struct Times {
 impl Times {
     /// `count` intervals; none at all for zero.
     pub fn new(end: f64, count: u64) -> Self {
-        Times { end, count, next: 0 }
+        Times::between(0.0, end, count)
+    }
+
+    /// `count` intervals from `begin` on.
+    pub fn between(begin: f64, end: f64, count: u64) -> Self {
+        Times { begin, end, count, next: 0 }
     }
 
     pub fn next(&self) -> f64 {
         if self.count == 0 || self.next > self.count {
             return f64::INFINITY;
         }
-        self.end * (self.next as f64 / self.count as f64)
+        self.begin + (self.end - self.begin) * (self.next as f64 / self.count as f64)
     }
 
     /// Everything up to `time` has been seen.

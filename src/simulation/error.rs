@@ -40,6 +40,10 @@ pub enum SimulationError {
         "the run in {} was to end at {was} s; a resumed run can end later, not at {end} s", path.display()
     )]
     EndsEarlier { path: PathBuf, was: f64, end: f64 },
+    #[error("{} holds no run to look at", path.display())]
+    NoRun { path: PathBuf },
+    #[error("nothing of the run in {} lies between {from} and {until} s: it goes from 0 to {end} s", path.display())]
+    NothingToReplay { path: PathBuf, from: f64, until: f64, end: f64 },
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
     /// A step failed, or an observer. The state is that of the last good step.

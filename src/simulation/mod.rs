@@ -14,6 +14,7 @@ mod error;
 mod folder;
 mod history;
 mod lock;
+mod replay;
 mod steer;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use contacts::ContactPair;
 pub use error::SimulationError;
 pub use folder::{Before, mark_interrupted};
 pub use history::Table;
+pub use replay::Replay;
 
 use crate::deck::spec::Shells;
 use crate::deck::{self, Input, Loaded, Output, OwnLaws, Problem, Spec, resolve};
@@ -35,7 +37,7 @@ use crate::output::history::History;
 use crate::output::summary::{Status, Summary, Wall};
 use crate::run::checkpoint::{Keeper, Slot};
 use crate::run::peaks::{Envelope, Peaks};
-use crate::run::{Case, Observer, Run, RunError, disk, pool};
+use crate::run::{Case, Observer, Run, RunError, Times, disk, pool};
 use folder::{Base, Found, cannot_write};
 use history::{Recorder, SharedPeaks};
 use lock::Lock;
@@ -56,6 +58,8 @@ pub struct Setup {
     folder: Option<(PathBuf, Before)>,
     forgetful: bool,
     checkpoint: Option<Record>,
+    /// Since when somebody looks [s], at a run that has been done before.
+    looks_from: Option<f64>,
 }
 
 /// Threads beyond which a pool only costs: so many a core, and never fewer than that.
@@ -152,6 +156,7 @@ impl Setup {
             folder: self.folder,
             forgetful: self.forgetful,
             checkpoint: self.checkpoint,
+            looks_from: self.looks_from,
             stage,
             output,
             observers: Vec::new(),
@@ -183,6 +188,7 @@ pub struct Simulation {
     forgetful: bool,
     /// Where to begin, if not at the deck's start.
     checkpoint: Option<Record>,
+    looks_from: Option<f64>,
     stage: Stage,
     output: Output,
     observers: Vec<Box<dyn Observer>>,
@@ -361,7 +367,8 @@ impl Simulation {
         if let Some(text) = self.resolved(path)? {
             folder::write_deck(path, &text)?;
         }
-        self.begin(Some(path), None, None)
+        let record = self.checkpoint.take();
+        self.begin(Some(path), None, record.as_ref())
     }
 
     /// Takes up a run where a checkpoint left it.
@@ -436,12 +443,18 @@ impl Simulation {
         let mut keeper = None;
         if let Some(path) = path {
             let (model, end) = (&case.model, case.end);
-            let (history, frames) = match record {
+            let (rows, pictures) = (history, frames);
+            let (mut history, mut frames) = match slot {
                 Some(_) => {
                     (History::reopen(path, &case, history), Ok(Frames::reopen(path, model, end, frames)))
                 }
                 None => (History::create(path, &case, history), Frames::create(path, model, end, frames)),
             };
+            if slot.is_none() && (record.is_some() || self.looks_from.is_some()) {
+                let from = self.looks_from.unwrap_or_default();
+                history = history.map(|h| h.anew(Times::between(from, end, rows)));
+                frames = frames.map(|f| f.anew(Times::between(from, end, pictures)));
+            }
             let write = |e: crate::run::WriteError| SimulationError::Write { path: e.path, source: e.source };
             let frames = frames.map_err(write)?.drawing(shells == Shells::Control);
             observers.push(Box::new(history.map_err(write)?));
@@ -451,7 +464,8 @@ impl Simulation {
                 false => frames,
             }));
             let every = Duration::from_secs_f64((60.0 * checkpoint).min(1e9));
-            keeper = Some(Keeper::new(path, every, slot));
+            // a run that was looked at again has its checkpoints where it was done
+            keeper = self.looks_from.is_none().then(|| Keeper::new(path, every, slot));
         }
         let mut recorder = Recorder::new(&case, history, rows, envelope, !self.forgetful);
         self.peaks = Some(recorder.peaks.clone());

@@ -8,6 +8,7 @@ mod folders;
 mod guide;
 mod implicit;
 mod limits;
+mod replay;
 mod stopping_changes_nothing;
 mod study;
 mod view;
