@@ -270,7 +270,7 @@ impl Tree {
             }
             let axis = longest_axis(&all);
             node.link = next as u32;
-            node.size = all.hi[axis] - all.lo[axis];
+            node.size = length(&all, axis);
             for key in range.iter_mut() {
                 let b = &space.boxes[*key as u32 as usize];
                 *key = (*key & 0xffff_ffff) | u64::from(ordered(b.lo[axis] + b.hi[axis])) << 32;
@@ -308,7 +308,7 @@ impl Tree {
                 let c = node.link as usize;
                 let all = self.nodes[c].bounds().union(&self.nodes[c + 1].bounds());
                 let axis = longest_axis(&all);
-                self.nodes[i].size = all.hi[axis] - all.lo[axis];
+                self.nodes[i].size = length(&all, axis);
                 all
             };
             sum += extent(&all, self.flat);
@@ -352,6 +352,12 @@ impl Tree {
 /// A median split halves the number of leaves, so a path has at most 32 nodes per tree; each opening adds
 /// one to the stack.
 const STACK: usize = 72;
+
+/// Length of a box along an axis, and none where it has no number (a run that has blown up): it never looks like that of a leaf.
+#[inline]
+fn length(b: &Box32, axis: usize) -> f32 {
+    (b.hi[axis] - b.lo[axis]).max(0.0)
+}
 
 #[inline]
 fn longest_axis(b: &Box32) -> usize {
@@ -577,99 +583,4 @@ pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hash(mut x: u64) -> f32 {
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    fn boxes(n: usize, seed: u64, size: f32) -> Vec<Box32> {
-        (0..n as u64)
-            .map(|i| {
-                let [a, b, c] = [0, 1, 2].map(|k| hash(seed + 17 * i + k));
-                let edge = size * hash(seed + 17 * i + 9);
-                Box32 { lo: [a, b, c, 0.0], hi: [a + edge, b + edge, c + edge, 0.0] }
-            })
-            .collect()
-    }
-
-    fn gap(a: &Box32, b: &Box32) -> f32 {
-        (0..3).map(|k| (a.lo[k] - b.hi[k]).max(b.lo[k] - a.hi[k])).fold(f32::NEG_INFINITY, f32::max)
-    }
-
-    /// The walk, whole or in parts, finds exactly the near pairs that all-pairs comparison finds.
-    #[test]
-    fn two_trees_report_the_near_pairs_of_all_pairs() {
-        for (n, m, size, r) in
-            [(1, 1, 0.5, 0.6), (1, 40, 0.2, 0.0), (90, 57, 0.1, 0.05), (200, 200, 0.0, 0.1)]
-        {
-            let (p, q) = (boxes(n, 5, size), boxes(m, 77, size));
-            let (mut a, mut b, mut space) = (Tree::default(), Tree::with_leaves_of(1), BuildSpace::default());
-            a.build(10, n, &mut space, |i| p[i as usize - 10]);
-            b.build(0, m, &mut space, |i| q[i as usize]);
-            let mut brute: Vec<(u32, u32)> = (0..n)
-                .flat_map(|i| (0..m).map(move |j| (i, j)))
-                .filter(|&(i, j)| gap(&p[i], &q[j]) <= r)
-                .map(|(i, j)| (i as u32 + 10, j as u32))
-                .collect();
-            brute.sort_unstable();
-            for parts in [1, 7, 64] {
-                let (mut starts, mut found) = (Vec::new(), Vec::new());
-                split_walk(&a, &b, r, parts, &mut starts);
-                for s in starts {
-                    walk(&a, &b, s, r, |p| found.extend(p.iter().map(|p| (p[0], p[1]))));
-                }
-                found.sort_unstable();
-                assert_eq!(found, brute);
-            }
-        }
-    }
-
-    /// Unordered pairs within one tree, each once.
-    #[test]
-    fn one_tree_reports_its_own_near_pairs_once() {
-        let p = boxes(150, 3, 0.1);
-        let mut tree = Tree::default();
-        tree.build(0, 150, &mut BuildSpace::default(), |i| p[i as usize]);
-        let mut found = Vec::new();
-        walk_self(&tree, 0.02, |p| found.extend(p.iter().map(|p| (p[0].min(p[1]), p[0].max(p[1])))));
-        found.sort_unstable();
-        let mut brute = Vec::new();
-        for i in 0..150 {
-            for j in i + 1..150 {
-                if gap(&p[i], &p[j]) <= 0.02 {
-                    brute.push((i as u32, j as u32));
-                }
-            }
-        }
-        assert_eq!(found, brute);
-    }
-
-    /// After any motion a refitted tree has the leaf boxes of a new one and the same root.
-    #[test]
-    fn a_refitted_tree_encloses_the_moved_boxes() {
-        let (p, q) = (boxes(333, 1, 0.1), boxes(333, 900, 0.3));
-        let (mut old, mut new, mut space) = (Tree::default(), Tree::default(), BuildSpace::default());
-        old.build(0, 333, &mut space, |i| p[i as usize]);
-        new.build(0, 333, &mut space, |i| q[i as usize]);
-        assert!(!old.is_worn());
-        old.refit(|i| q[i as usize]);
-        assert_eq!(old.root(), new.root());
-        for (i, node) in old.nodes.iter().enumerate() {
-            if node.is_leaf() {
-                let block = &old.blocks[node.link as usize];
-                for l in 0..block.count as usize {
-                    assert_eq!(block.get(l), q[block.ids[l] as usize]);
-                }
-            } else {
-                let c = node.link as usize;
-                assert_eq!(node.bounds(), old.nodes[c].bounds().union(&old.nodes[c + 1].bounds()), "{i}");
-            }
-        }
-        // All order is lost: the boxes of inner nodes have become as large as the root's.
-        assert!(old.is_worn());
-    }
-}
+mod tests;
