@@ -437,7 +437,7 @@ impl Simulation {
         self.history = Table::new(&case);
         let rows = history::Rows::default();
         self.recorder = Some(rows.clone());
-        let Output { history, frames, integration_points, shells, mises_peak, checkpoint } = self.output;
+        let Output { history, frames, integration_points, shells, mises_peak, checkpoint, .. } = self.output;
         let envelope = if mises_peak { Envelope::of(case.model.elements()) } else { Envelope::default() };
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         let mut keeper = None;
