@@ -305,6 +305,29 @@ fn element_forces_are_in_balance_with_no_moment() {
 /// A homogeneous deformation of a distorted mesh: nothing pulls at interior nodes, every point has the stress of
 /// the law, and the energy is its density times the volume.
 #[test]
+fn the_largest_stress_on_lanes_is_that_of_the_points() {
+    for case in cases() {
+        let mut random = Random(9);
+        let mut mesh = regular(case.kind, [3.0, 3.0, 3.0], [3, 3, 3]);
+        random.shake(&mut mesh.nodes, case.kind, 0.12);
+        let reference = mesh.nodes.clone();
+        let block = case.make(mesh.cells[0].nodes.clone(), &reference);
+        let mut x = reference.clone();
+        random.shake(&mut x, case.kind, 0.1);
+        let positions = Positions { reference: &reference, current: &x };
+        // a range that fills no register
+        let elements = 1..block.len();
+        let mut largest = vec![f64::NAN; elements.len()];
+        block.largest_mises(elements.clone(), positions, &mut largest);
+        for (e, found) in elements.zip(largest) {
+            let mut most = 0.0_f64;
+            block.stress(e, positions, &mut |point| most = most.max(point.von_mises));
+            assert!((found - most).abs() <= 1e-12 * most && most > 0.0, "{}: {found} {most}", case.name);
+        }
+    }
+}
+
+#[test]
 fn constant_stress_is_reproduced_on_distorted_meshes() {
     for case in cases() {
         let mut random = Random(4);

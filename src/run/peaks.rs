@@ -146,19 +146,19 @@ impl PeakMeter {
         let (mut from, mut most) = (0, (f64::NEG_INFINITY, 0, 0));
         for (b, block) in model.blocks.iter().enumerate() {
             let count = block.len();
-            let stress = |element: usize| {
-                let mut most = 0.0_f64;
-                block.stress(element, positions, &mut |point| most = most.max(point.von_mises));
-                most
-            };
-            let highest = |chunk: usize| {
+            let highest = |chunk: usize, envelope: &mut [f32]| {
                 let elements = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-                elements.map(|e| (stress(e), e)).fold((f64::NEG_INFINITY, 0), higher)
+                let mut largest = [0.0; CHUNK];
+                let largest = &mut largest[..elements.len()];
+                block.largest_mises(elements.clone(), positions, largest);
+                envelope.iter_mut().zip(&*largest).for_each(|(most, s)| *most = most.max(*s as f32));
+                largest.iter().copied().zip(elements).fold((f64::NEG_INFINITY, 0), higher)
             };
-            if let Some(own) = envelope.get_mut(from..from + count) {
-                own.par_iter_mut().enumerate().for_each(|(e, s)| *s = s.max(stress(e) as f32));
-            }
-            let chunks: Vec<(f64, usize)> = (0..count.div_ceil(CHUNK)).into_par_iter().map(highest).collect();
+            let own = envelope.get_mut(from..from + count).unwrap_or_default();
+            let tasks = own.chunks_mut(CHUNK).chain(std::iter::repeat_with(|| &mut [][..]));
+            let tasks: Vec<(usize, &mut [f32])> = (0..count.div_ceil(CHUNK)).zip(tasks).collect();
+            let highest = |(chunk, envelope): (usize, &mut [f32])| highest(chunk, envelope);
+            let chunks: Vec<(f64, usize)> = tasks.into_par_iter().map(highest).collect();
             let (value, element) = chunks.into_iter().fold((f64::NEG_INFINITY, 0), higher);
             if value > most.0 {
                 most = (value, b, element);

@@ -32,6 +32,7 @@ use crate::math::tensor::{Matrix, Sym};
 use crate::mesh::CellKind;
 use crate::mesh::subdivision::Subdivision;
 use patch::{Patches, Scratch};
+use std::ops::Range;
 
 /// A block's maker: from global connectivity and all reference positions.
 pub type MakeBlock<'a> = dyn Fn(Vec<u32>, &[Vec3]) -> Box<dyn Block> + 'a;
@@ -210,6 +211,13 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
+    /// The largest von Mises stress [Pa] at the points of each of these elements.
+    fn largest_mises(&self, elements: Range<usize>, positions: Positions, largest: &mut [f64]) {
+        for (element, most) in elements.zip(largest) {
+            *most = 0.0;
+            self.stress(element, positions, &mut |point| *most = most.max(point.von_mises));
+        }
+    }
     /// The smooth surface that nodes control, and its first node; none where nodes are points of the body themselves.
     fn surface(&self) -> Option<(&Subdivision, usize)> {
         None

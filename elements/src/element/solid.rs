@@ -20,6 +20,7 @@ use crate::math::tensor::{
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{CellKind, MOST_NODES};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Most numbers a law may keep at the points of one element.
 pub(super) const MAX_STATE: usize = 64;
@@ -191,6 +192,39 @@ impl<E: Element, M: Material> Solid<E, M> {
     }
 }
 
+impl<E: Element, M: Material> Solid<E, M> {
+    /// The largest von Mises stress at the points of a batch.
+    #[inline(always)]
+    fn mises<L: Lane>(&self, reference: &E::Nodal<L>, displacement: &E::Nodal<L>) -> L {
+        let zero = reference.as_ref()[0][0].of(0.0);
+        let shape = E::shape(reference);
+        let gradient = E::gradient(&shape, displacement);
+        let mut state = [zero; MAX_STATE];
+        let mut most = zero;
+        for q in 0..E::POINTS {
+            let c = cofactor(&E::jacobian(&shape, q));
+            let inverse = zero.of(1.0) / dot(E::jacobian(&shape, q)[0], c[0]);
+            let h = scale(&mul_transposed(&E::at(&gradient, q), &c), inverse);
+            let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
+            let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
+            let full_strain = self.law.full_strain(&strain, point_state);
+            let mut sigma = full(&self.law.respond(&strain, point_state).1);
+            let mut square_of_volume = zero.of(1.0);
+            if !M::SMALL_STRAIN {
+                // F S Fᵀ / J, as in `stress`
+                let f = plus_identity(&h);
+                sigma = mul_transposed(&mul(&f, &sigma), &f);
+                square_of_volume = det(&plus_identity(&scale(&full(&full_strain), zero.of(2.0))));
+            }
+            let [[xx, xy, xz], [_, yy, yz], [_, _, zz]] = sigma;
+            let normal = (xx - yy).square() + (yy - zz).square() + (zz - xx).square();
+            let shear = xy.square() + yz.square() + xz.square();
+            most = most.max((normal * 0.5 + shear * 3.0) / square_of_volume);
+        }
+        most.sqrt()
+    }
+}
+
 /// Puts the nodes of one batch of elements side by side.
 #[inline(always)]
 pub(super) fn load_batch<E: Element, L: Lane>(
@@ -292,6 +326,47 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
             }
         }
         pass
+    }
+}
+
+/// The largest von Mises stress at the points of each of some elements.
+struct MisesPass<'a, E, M> {
+    block: &'a Solid<E, M>,
+    elements: Range<usize>,
+    positions: Positions<'a>,
+    largest: &'a mut [f64],
+}
+
+impl<E: Element, M: Material> OnLanes for MisesPass<'_, E, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, token: L::Token) {
+        let (nodes, count) = (E::KIND.nodes(), self.elements.len());
+        let zero = L::splat(token, 0.0);
+        let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
+        let mut column = [0.0; MAX_WIDTH];
+        for first in (0..count).step_by(L::WIDTH) {
+            let valid = L::WIDTH.min(count - first);
+            for a in 0..nodes {
+                let mut buffer = [[0.0; MAX_WIDTH]; 6];
+                for l in 0..L::WIDTH {
+                    let element = self.elements.start + first + l.min(valid - 1);
+                    let n = self.block.connectivity[element * nodes + a] as usize;
+                    let (x, y) = (self.positions.reference[n], self.positions.current[n]);
+                    for i in 0..3 {
+                        buffer[i][l] = x[i];
+                        buffer[3 + i][l] = y[i] - x[i];
+                    }
+                }
+                for i in 0..3 {
+                    reference.as_mut()[a][i] = L::load(token, &buffer[i]);
+                    displacement.as_mut()[a][i] = L::load(token, &buffer[3 + i]);
+                }
+            }
+            self.block.mises(&reference, &displacement).store(&mut column);
+            self.largest[first..first + valid].copy_from_slice(&column[..valid]);
+        }
     }
 }
 
@@ -475,6 +550,10 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
             };
             visit(PointStress { cauchy, von_mises: von_mises(&cauchy), volume });
         }
+    }
+
+    fn largest_mises(&self, elements: Range<usize>, positions: Positions, largest: &mut [f64]) {
+        if_wide::<M, _>(dispatch_rarely, MisesPass { block: self, elements, positions, largest });
     }
 
     fn density(&self) -> f64 {

@@ -266,6 +266,10 @@ const SPARED: [f64; 8] = [1.06, 1.00, 1.16, 1.76, 1.80, 1.83, 1.85, 2.20];
 /// As quick as wall times allow.
 const QUICK_SIZES: usize = 3;
 
+/// Contacts as the paper answers them, and checked once between kicks as `verlet` does. (At once and twice as often, as is usual, bars
+/// of n = 8 take a fifth longer.)
+const AS_OFTEN: &str = "[asynchronous]\ncontact_step = { local = 0.5 }\nresponse = \"sequential\"\n";
+
 /// Times every size is run for each method; the shortest counts.
 const TIMES: usize = 3;
 
@@ -278,7 +282,7 @@ pub(super) const COST_GROWTH: Published = Published {
         let run = |n: u32, method: &str, threads: usize, again: usize| {
             let again = if again == 0 { String::new() } else { format!("-{}", again + 1) };
             let name = format!("{method}-{n}-{threads}{again}");
-            Part { threads: Some(threads), ..Part::new(name, deck(n, method, 100, "")) }
+            Part { threads: Some(threads), ..Part::new(name, deck(n, method, 100, AS_OFTEN)) }
         };
         let all = |n: u32, threads: usize| {
             (0..TIMES).flat_map(move |again| METHODS.map(|m| run(n, m, threads, again)))
@@ -341,7 +345,12 @@ fn growth_checks(outcomes: &[Outcome]) -> Vec<Check> {
     checks.push(Exact.at_most("kicks miscounted, all sizes", off, 0.0));
     let n = sizes.len().min(SPARED.len());
     let [own, other] = sizes[n - 1].first().map(|o| tip_errors(o).0);
-    checks.push(Own.at_most(format!("n = {n}: tip error over that of verlet"), own / other, 1.1));
+    let tips = Own.at_most(format!("n = {n}: tip error over that of verlet"), own / other, 1.2);
+    checks.push(
+        tips.moved(
+            "1.1 as long as both answered one contact after the other; verlet answers them at once now",
+        ),
+    );
     if outcomes[0].quick {
         return checks;
     }
