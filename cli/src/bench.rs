@@ -3,7 +3,7 @@
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
 use crate::soak::{self, SoakArgs};
 use carom::cases::bench::search::Figure;
-use carom::cases::bench::{Measurement, contacts, factors, force, kicks, machine, search};
+use carom::cases::bench::{Measurement, contacts, dense, factors, force, kicks, machine, search};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn command(args: &BenchArgs) -> Outcome {
         .map(|case| format!("force/{case}"))
         .chain(search::SCENES.iter().map(|scene| format!("search/{scene}")))
         .chain(kicks::CASES.iter().map(|case| format!("kicks/{case}")))
-        .chain(contacts::cases().map(|case| format!("contacts/{case}")))
+        .chain(contacts::cases().chain(dense::CASES).map(|case| format!("contacts/{case}")))
         .chain(factors::cases().map(|case| format!("factors/{case}")))
         .collect();
     let long = factors::long_cases().map(|case| format!("factors/{case}"));
@@ -75,7 +75,9 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
                     print(args, &measurement, out)?;
                 }
             } else if let Some(case) = case.strip_prefix("contacts/") {
-                for measurement in contacts::measure(case, threads) {
+                let dense = dense::CASES.contains(&case);
+                let measure = if dense { dense::measure } else { contacts::measure };
+                for measurement in measure(case, threads) {
                     print(args, &measurement, out)?;
                 }
             } else if let Some(scene) = case.strip_prefix("search/") {

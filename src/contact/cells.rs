@@ -137,7 +137,6 @@ impl Cells {
         }
     }
 
-    #[cfg(test)]
     pub fn memory_bytes(&self) -> usize {
         self.table.capacity() * size_of::<(u64, u32)>()
             + self.blocks.capacity() * size_of::<Block>()

@@ -506,6 +506,10 @@ impl Method for Asynchronous {
         self.groups.support[held] + self.copy.support[held]
     }
 
+    fn search_bytes(&self) -> usize {
+        self.collisions.search_bytes()
+    }
+
     fn impulses(&self) -> Option<&Impulses> {
         Some(&self.collisions.books.impulses)
     }

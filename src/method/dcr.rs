@@ -339,6 +339,10 @@ impl Method for Dcr {
         self.newmark.support_impulse(held)
     }
 
+    fn search_bytes(&self) -> usize {
+        self.collisions.world.search.memory_bytes() + self.collisions.on_the_way.memory_bytes()
+    }
+
     fn impulses(&self) -> Option<&Impulses> {
         Some(&self.collisions.world.impulses)
     }

@@ -232,6 +232,11 @@ pub trait Method: Send {
         None
     }
 
+    /// Memory held to find contacts, beside the surfaces themselves [bytes]; zero where none are looked for.
+    fn search_bytes(&self) -> usize {
+        0
+    }
+
     /// Velocities change by an impulse from outside. What the method has prepared with the old ones is forgotten, as if the run
     /// had been stopped and taken up.
     fn strike(&mut self, model: &Model, state: &mut State, blow: &Blow) -> Result<(), RecordError> {

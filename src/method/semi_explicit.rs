@@ -276,6 +276,10 @@ impl Method for SemiExplicit {
         blow.strike(self, model, state)
     }
 
+    fn search_bytes(&self) -> usize {
+        self.contact_set.world.search.memory_bytes()
+    }
+
     fn impulses(&self) -> Option<&Impulses> {
         Some(&self.contact_set.world.impulses)
     }

@@ -28,8 +28,8 @@ const PILES: [(&str, u32, u32); 2] = [("pile", 9, 9), ("heap", 4, 6)];
 /// Largest error of the forces of contact.
 const NATURAL: f64 = 1e-6;
 /// Steps of a turn, those before it is awake, and turns that are measured.
-const TURN: u32 = 14;
-const WAKE: u32 = 4;
+pub(super) const TURN: u32 = 14;
+pub(super) const WAKE: u32 = 4;
 const TURNS: u32 = 10;
 const STEPS: f64 = (TURN * TURNS) as f64;
 
@@ -125,7 +125,7 @@ impl Side {
     }
 }
 
-fn median(mut of: Vec<f64>) -> f64 {
+pub(super) fn median(mut of: Vec<f64>) -> f64 {
     of.sort_by(f64::total_cmp);
     of.get(of.len() / 2).copied().unwrap_or(f64::NAN)
 }

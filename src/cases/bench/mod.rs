@@ -1,6 +1,7 @@
 //! Benchmarks: what `carom bench` measures. Every figure stands beside the machine's own limits of the same run.
 
 pub mod contacts;
+pub mod dense;
 pub mod factors;
 pub mod force;
 pub mod kicks;

@@ -40,6 +40,10 @@ pub struct Near {
 }
 
 impl Near {
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<u32>() * (self.ids.items.capacity() + self.ids.len() + self.active.capacity())
+    }
+
     /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
     pub fn renew(
         &mut self,

@@ -272,6 +272,16 @@ impl Collisions {
         (self.near, self.check_groups, self.found) = (near, check_groups, found);
     }
 
+    /// Memory of boxes, cells and lists [bytes].
+    pub fn search_bytes(&self) -> usize {
+        self.cells.iter().map(Cells::memory_bytes).sum::<usize>()
+            + self.near.memory_bytes()
+            + size_of::<Target>() * self.targets.list.capacity()
+            + size_of::<Contactor>() * self.contactors.capacity()
+            + size_of::<Aabb>() * (self.boxes.capacity() + self.extents.capacity())
+            + self.hits.iter().map(|h| size_of::<Hit>() * h.capacity()).sum::<usize>()
+    }
+
     /// Bodies that can meet before boxes are made anew.
     fn find_neighbours(&mut self) {
         self.neighbours.iter_mut().for_each(Vec::clear);
