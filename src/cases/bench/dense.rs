@@ -43,7 +43,8 @@ fn deck(sides: u32, method: &str) -> String {
     for part in text.split("\n\n") {
         if !part.starts_with("[body.cube]") {
             let last = 0.55 + BOX * f64::from(sides - 1);
-            let part = part.replace("[0.55,", &format!("[{last},")).replace("[0, 0.55,", &format!("[0, {last},"));
+            let part =
+                part.replace("[0.55,", &format!("[{last},")).replace("[0, 0.55,", &format!("[0, {last},"));
             out.push(part);
             continue;
         }
@@ -230,7 +231,11 @@ fn growth(threads: usize, add: &mut impl FnMut(&str, f64, &'static str)) -> Opti
         add(name, 1e3 * long, "ms a step of 5000 cubes");
         add(&format!("{name}/exponent"), (long / short).ln() / (many / few).ln(), "exponent in cubes");
     }
-    add("memory/node", large.case.method.search_bytes() as f64 / many, "bytes of the search per surface node");
+    add(
+        "memory/node",
+        large.case.method.search_bytes() as f64 / many,
+        "bytes of the search per surface node",
+    );
     add("memory/all", resident / many, "bytes of the whole run per surface node");
     Some(())
 }
