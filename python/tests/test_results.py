@@ -113,6 +113,8 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(kind, lan
 
 STOPPED = """
 import carom, sys
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who is started in the background does not hear it
 from conftest import LANDING as deck
 deck["body"]["cube"]["mesh"]["cells"] = [6, 6, 6]
 print("ready", flush=True)

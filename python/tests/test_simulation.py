@@ -268,6 +268,8 @@ def test_other_threads_go_on_while_it_computes(landing):
 
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who is started in the background does not hear it
 import sys, carom, numpy
 from conftest import LANDING as deck
 deck["body"]["cube"]["mesh"]["cells"] = [8, 8, 8]
