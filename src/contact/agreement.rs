@@ -6,8 +6,9 @@ use super::cells::CellSearch;
 use super::classic::Classic;
 use super::scene::{Attributes, BodyInput, BodyKind, Rules, Scene};
 use super::search::{PairSearch, Positions, Query, SearchError};
-use super::three_stage::ThreeStage;
+use super::three_stage::{ThreeStage, Way, Ways};
 use crate::math::Vec3;
+use nalgebra::Rotation3;
 use rayon::prelude::*;
 use scenes::{Case, dice_of, random_case};
 
@@ -96,6 +97,81 @@ fn after_long_motion_the_search_still_finds_everything() {
         })
         .sum();
     assert!(kept > 1000, "candidates were kept {kept} times");
+}
+
+/// Bodies that sleep miss nothing: cubes that tumble and breathe come together, and whatever is nearer than the margin is found
+/// as if everything were measured at every step. (As long as nothing is so deep that nobody looks for it.)
+#[test]
+fn who_sleeps_wakes_in_time() {
+    const REACH: f64 = 0.2;
+    const MARGIN: f64 = 0.01;
+    let (cube, quads) = box_surface([2, 2, 2], [1.0; 3]);
+    let count = cube.len() as u32;
+    let triangles = |first: u32| -> Vec<[u32; 3]> {
+        quads
+            .iter()
+            .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
+            .map(|t| t.map(|k| first + k))
+            .collect()
+    };
+    let bodies: Vec<_> = (0..8)
+        .map(|b| BodyInput::of_triangles("cube", &triangles(b * count), Attributes::default()))
+        .collect();
+    let found: Vec<[usize; 2]> = (0..40u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut dice = dice_of(70_000 + seed);
+            let motion: Vec<_> = (0..8u32)
+                .map(|b| {
+                    let corner = [b & 1, b >> 1 & 1, b >> 2].map(|s| f64::from(s) - 0.5);
+                    let at = 2.0 * Vec3::from(corner) + 0.1 * dice.point(1.0);
+                    (at, -0.008 * at + 0.004 * dice.point(1.0), dice.point(1.0), 0.01 * dice.point(1.0))
+                })
+                .collect();
+            let place = |step: f64| -> Vec<Vec3> {
+                let of_body = |&(at, drift, turned, turns): &(Vec3, Vec3, Vec3, Vec3)| {
+                    let turn = Rotation3::from_scaled_axis(turned + step * turns);
+                    let breath = 1.0 + 0.02 * (0.9 * step).sin();
+                    cube.iter().map(move |p| at + step * drift + turn * (breath * (p - Vec3::repeat(0.5))))
+                };
+                motion.iter().flat_map(of_body).collect()
+            };
+            let mut x = place(0.0);
+            let scene = Scene::new(&bodies, &x, Rules::default());
+            let query = Query::all(REACH);
+            let (mut brute, mut sleeper) = (Brute::new(false), ThreeStage::new());
+            let (mut asleep, mut touched) = (0, 0);
+            for step in 1..150 {
+                let before = std::mem::replace(&mut x, place(f64::from(step)));
+                let of_body = motion.iter().enumerate().map(|(b, (_, drift, ..))| {
+                    let own = b * cube.len()..(b + 1) * cube.len();
+                    let deviation = own.map(|k| (x[k] - before[k] - drift).norm()).fold(0.0, f64::max);
+                    Way { displacement: *drift, deviation, pushed: 0.0 }
+                });
+                sleeper.ways =
+                    Some(Ways { at_rest: 0.5 * REACH, margin: MARGIN, of_body: of_body.collect() });
+                brute.find(&scene, &x, Some(&before), &query).unwrap();
+                sleeper.find(&scene, &x, Some(&before), &query).unwrap();
+                let near = |s: &dyn PairSearch| {
+                    let nodes: Vec<_> = s.vertex_face().iter().copied().filter(|r| r.gap < MARGIN).collect();
+                    // Lines on the far side of a rim cross others at a distance that says nothing of an overlap.
+                    let edges: Vec<_> =
+                        s.edge_edge().iter().copied().filter(|r| r.gap.abs() < MARGIN).collect();
+                    (nodes, edges)
+                };
+                let deepest = brute.vertex_face().iter().map(|r| -r.gap).fold(0.0, f64::max);
+                if brute.stats().too_deep > 0 || deepest > 0.4 * REACH {
+                    break;
+                }
+                assert_eq!(near(&brute), near(&sleeper), "scene {seed}, step {step}");
+                asleep += sleeper.sleeping();
+                touched += near(&brute).0.len();
+            }
+            [asleep, touched]
+        })
+        .collect();
+    let [asleep, touched] = [0, 1].map(|k| found.iter().map(|f| f[k]).sum::<usize>());
+    assert!(asleep > 1000 && touched > 100, "{asleep} pairs of bodies slept, {touched} nodes touched");
 }
 
 /// Whatever comes within reach at one of many times on the way is among the swept candidates.

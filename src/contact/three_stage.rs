@@ -222,6 +222,12 @@ impl ThreeStage {
         }
     }
 
+    /// Pairs of bodies that sleep.
+    #[cfg(test)]
+    pub(super) fn sleeping(&self) -> usize {
+        self.walked.iter().filter(|w| w.asleep > 0.0).count()
+    }
+
     /// Nobody sleeps any more, and nobody knows how far anybody has come.
     pub fn forget(&mut self) {
         self.walked.iter_mut().for_each(|w| w.asleep = 0.0);
