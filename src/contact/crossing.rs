@@ -11,7 +11,7 @@ use super::places::Places;
 use super::rules::in_normal_cones;
 use super::scene::{Edge, Facet, FacetKind, Scene, split};
 use super::search::Candidates;
-use super::swept::{Path, Sweep};
+use super::swept::{Differences, Path, Sweep};
 use crate::math::Vec3;
 
 /// Share of the gap at the start that is left at the time of a crossing: there the features are almost together, and
@@ -37,6 +37,9 @@ pub fn node_meets(scene: &Scene, motion: StepPath, node: u32, face: u32, separat
     let facet = &scene.facets[face as usize];
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
+    if facet.kind != FacetKind::Plane && Differences::node(&p, corner.each_ref()).parted(separation) {
+        return None;
+    }
     let sweep = sweep(separation, || closest_on(facet, motion.start, &p.from, node, face).distance_squared);
     match facet.kind {
         FacetKind::Plane => {
@@ -59,6 +62,9 @@ pub fn node_meets(scene: &Scene, motion: StepPath, node: u32, face: u32, separat
 /// When two edges meet during a step.
 pub fn edges_meet(scene: &Scene, motion: StepPath, first: u32, second: u32, separation: f64) -> Option<f64> {
     let [ab, cd] = [first, second].map(|e| scene.edges[e as usize].nodes.map(|k| motion.path(k)));
+    if Differences::edges(ab.each_ref(), cd.each_ref()).parted(separation) {
+        return None;
+    }
     let sweep = sweep(separation, || {
         closest_point::edge_edge(&ab[0].from, &ab[1].from, &cd[0].from, &cd[1].from).distance_squared
     });

@@ -114,12 +114,13 @@ struct Measured<T> {
     keys: Range<usize>,
     hits: Vec<Hit>,
     records: Vec<T>,
-    too_deep: u64,
+    /// Bodies of the pairs that were.
+    too_deep: Vec<[u32; 2]>,
 }
 
 impl<T> Default for Measured<T> {
     fn default() -> Self {
-        Measured { keys: 0..0, hits: Vec::new(), records: Vec::new(), too_deep: 0 }
+        Measured { keys: 0..0, hits: Vec::new(), records: Vec::new(), too_deep: Vec::new() }
     }
 }
 
@@ -195,6 +196,8 @@ pub struct Narrow {
     edges: Vec<Measured<EdgeEdge>>,
     pub vertex_face: Vec<VertexFace>,
     pub edge_edge: Vec<EdgeEdge>,
+    /// Bodies of the pairs that were left out as too deep.
+    pub too_deep: Vec<[u32; 2]>,
     /// The sides of shells that nodes are known to be on; part of a checkpoint.
     pub sides: Sides,
     /// Measure every node on every face it is a candidate of.
@@ -297,11 +300,14 @@ impl Narrow {
         lend(&mut self.nodes[..used], |p| &mut p.records, &mut self.vertex_face);
         let chooser = Chooser { normals, before, query, sides: &self.sides };
         self.nodes[..used].par_iter_mut().for_each(|part| {
-            part.records.clear();
-            part.too_deep = chooser.measure(&keys[part.keys.clone()], &mut part.hits, &mut part.records);
+            let Measured { keys: own, hits, records, too_deep } = part;
+            records.clear();
+            too_deep.clear();
+            chooser.measure(&keys[own.clone()], hits, records, too_deep);
         });
         stats.elementary_tests += keys.len() as u64;
-        stats.too_deep += self.nodes[..used].iter().map(|p| p.too_deep).sum::<u64>();
+        self.too_deep.clear();
+        self.too_deep.extend(self.nodes[..used].iter().flat_map(|p| &p.too_deep));
         join(&mut self.nodes[..used], |p| &mut p.records, &mut self.vertex_face);
 
         let keys = &self.edge_keys.sorted[..];
@@ -310,7 +316,7 @@ impl Narrow {
         let chooser = EdgeChooser { normals, before, query };
         self.edges[..used].par_iter_mut().for_each(|part| {
             part.records.clear();
-            part.too_deep = 0;
+            part.too_deep.clear();
             let keys = &keys[part.keys.clone()];
             lane::dispatch(MeasureEdges {
                 chooser,
@@ -319,7 +325,8 @@ impl Narrow {
                 too_deep: &mut part.too_deep,
             });
         });
-        stats.too_deep += self.edges[..used].iter().map(|p| p.too_deep).sum::<u64>();
+        self.too_deep.extend(self.edges[..used].iter().flat_map(|p| &p.too_deep));
+        stats.too_deep += self.too_deep.len() as u64;
         join(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
 
         stats.vertex_faces = self.vertex_face.len() as u64;

@@ -121,6 +121,32 @@ impl<const K: usize> Differences<K> {
         Differences { from: corners.map(|a| p.from - a.from), to: corners.map(|a| p.to - a.to) }
     }
 
+    /// The box of all differences.
+    #[inline]
+    fn bounds(&self) -> [Vec3; 2] {
+        let (mut lo, mut hi) = (self.from[0].inf(&self.to[0]), self.from[0].sup(&self.to[0]));
+        for k in 1..K {
+            lo = lo.inf(&self.from[k].inf(&self.to[k]));
+            hi = hi.sup(&self.from[k].sup(&self.to[k]));
+        }
+        [lo, hi]
+    }
+
+    /// Minima and maxima pass over what is not a number; a sum does not.
+    #[inline]
+    fn is_finite(&self) -> bool {
+        let sum = |r: &[Vec3; K]| r.iter().fold(0.0, |sum, r| sum + r.sum());
+        (sum(&self.from) + sum(&self.to)).is_finite()
+    }
+
+    /// Does an axis show that the features stay farther apart than `separation`?
+    #[inline]
+    pub fn parted(&self, separation: f64) -> bool {
+        let [lo, hi] = self.bounds();
+        let contact = separation + margin(&lo, &hi, separation);
+        self.is_finite() && (lo.max() > contact || hi.min() < -contact)
+    }
+
     #[inline]
     fn at(&self, t: f64) -> [Vec3; K] {
         std::array::from_fn(|k| self.from[k] + t * (self.to[k] - self.from[k]))
@@ -189,16 +215,9 @@ pub(super) fn advance<const K: usize>(
     nearest: impl Fn(&[Vec3; K]) -> Vec3,
 ) -> Outcome {
     // The axes first: the boxes of both ends, seen from the other feature.
-    let (mut lo, mut hi) = (motion.from[0].inf(&motion.to[0]), motion.from[0].sup(&motion.to[0]));
-    let mut sum = motion.from[0] + motion.to[0];
-    for k in 1..K {
-        lo = lo.inf(&motion.from[k].inf(&motion.to[k]));
-        hi = hi.sup(&motion.from[k].sup(&motion.to[k]));
-        sum += motion.from[k] + motion.to[k];
-    }
+    let [lo, hi] = motion.bounds();
     let contact = goal.min_separation + margin(&lo, &hi, goal.min_separation);
-    // Minima and maxima pass over what is not a number; a sum does not.
-    if !sum.sum().is_finite() {
+    if !motion.is_finite() {
         return Outcome::Near(0.0);
     }
     if lo.max() > contact || hi.min() < -contact {

@@ -181,6 +181,11 @@ impl ThreeStage {
         )
     }
 
+    /// Largest deviation of a node since the trees were fitted [m].
+    fn new_deviation(&self, a: u32) -> f64 {
+        self.bodies[a as usize].new_deviation
+    }
+
     /// Radius for a walk between two bodies: reach, and what they may move in the next steps.
     fn radius(&self, scene: &Scene, a: u32, b: u32, least: f64) -> f64 {
         let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
@@ -212,11 +217,6 @@ impl ThreeStage {
         }
     }
 
-    /// Nobody sleeps any more.
-    pub fn wake(&mut self) {
-        self.walked.iter_mut().for_each(|w| w.asleep = 0.0);
-    }
-
     /// Lets the pairs of bodies sleep that were found far enough apart.
     fn fall_asleep(&mut self, scene: &Scene) {
         let ThreeStage { ways: Some(ways), walked, findings, .. } = self else { return };
@@ -244,6 +244,48 @@ impl ThreeStage {
         for r in &findings.narrow.edge_edge {
             near([r.first, r.second].map(|e| scene.edges[e as usize].body), r.gap);
         }
+        // What is too deep now may be less so soon.
+        for &bodies in &findings.narrow.too_deep {
+            near(bodies, 0.0);
+        }
+    }
+
+    /// Looks again at the pairs of bodies of which something may overlap that is no candidate of the last call, now that
+    /// nodes of each body were moved by up to `pushed`.
+    ///
+    /// What has come to overlap since was no farther apart than it was moved, and is a candidate as far as the limit; of
+    /// bodies that sleep nothing was nearer than what is left of their sleep and the margin.
+    pub fn cover(&mut self, scene: &Scene, x: &[Vec3], query: &Query, pushed: &[f64]) {
+        let margin = self.ways.as_ref().map_or(0.0, |w| w.margin);
+        self.bodies.iter_mut().for_each(|b| b.needed = false);
+        let groups = &mut self.findings.candidates.groups;
+        for ((group, walked), keep) in groups.iter_mut().zip(&self.walked).zip(&mut self.keep) {
+            let seen = if walked.asleep > 0.0 { walked.asleep + margin } else { group.limit };
+            let Group { a, b, limit, .. } = *group;
+            *keep = pushed[a as usize] + pushed[b as usize] <= seen;
+            if !*keep {
+                *group = Group { a, b, limit, ..Group::default() };
+                self.bodies[a as usize].needed = true;
+                self.bodies[b as usize].needed = true;
+            }
+        }
+        if self.keep.iter().all(|k| *k) {
+            return;
+        }
+        let at = Positions::now(x);
+        for (state, body) in self.bodies.iter_mut().zip(&scene.bodies).filter(|b| b.0.needed) {
+            state.measure(scene, body, at);
+        }
+        self.prepare(scene, at, query);
+        for i in 0..self.keep.len() {
+            let Group { a, b, limit, .. } = self.findings.candidates.groups[i];
+            if !self.keep[i] {
+                let (displacement, deviation) = self.motion(a, b);
+                let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
+                self.walked[i] = Walked { radius: limit, displacement, deviation, epoch, asleep: 0.0 };
+            }
+        }
+        self.walk(scene, query, false);
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
@@ -481,6 +523,10 @@ impl ThreeStage {
             let apart = !self.forgetful && between > radius;
             self.keep.push(apart);
             let radius = radius.max(if apart { between } else { 0.0 });
+            // The boxes of bodies are those of now, and deviations count from where the trees were fitted: who has deviated
+            // one way since then may come back and go the other way.
+            let turned = if apart { self.new_deviation(a) + self.new_deviation(b) } else { 0.0 };
+            let deviation = deviation - 2.0 * turned;
             self.walked.push(Walked { radius, displacement, deviation, epoch, asleep: 0.0 });
             if !apart {
                 self.bodies[a as usize].needed = true;

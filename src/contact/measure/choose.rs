@@ -31,10 +31,15 @@ pub(super) enum Measured<T> {
 
 impl Chooser<'_> {
     /// Measures the pairs (keys, in canonical order) and keeps those of the rules of this room's `measure`;
-    /// returns how many were too deep. `hits` is scratch.
-    pub fn measure(&self, keys: &[u64], hits: &mut Vec<Hit>, out: &mut Vec<VertexFace>) -> u64 {
+    /// `too_deep` are the bodies of those that were. `hits` is scratch.
+    pub fn measure(
+        &self,
+        keys: &[u64],
+        hits: &mut Vec<Hit>,
+        out: &mut Vec<VertexFace>,
+        too_deep: &mut Vec<[u32; 2]>,
+    ) {
         let (scene, x) = (self.normals.scene, self.normals.x);
-        let mut too_deep = 0;
         let body = |key: u64| scene.facets[key as u32 as usize].body;
         for of_node in keys.chunk_by(|&p, &q| p >> 32 == q >> 32 && body(p) == body(q)) {
             let node = (of_node[0] >> 32) as u32;
@@ -50,7 +55,7 @@ impl Chooser<'_> {
                 if hit.distance_squared <= limit * limit {
                     match self.record(&hit) {
                         Measured::Near(record) if record.gap <= self.query.reach => out.push(record),
-                        Measured::TooDeep => too_deep += 1,
+                        Measured::TooDeep => too_deep.push([own, body(key)]),
                         _ => {}
                     }
                 }
@@ -64,16 +69,16 @@ impl Chooser<'_> {
                 }
             }
             let start = out.len();
-            too_deep += self.choose(hits, out);
+            let deep = self.choose(hits, out);
+            too_deep.extend(std::iter::repeat_n([own, body(of_node[0])], deep));
             if out.len() > start + 1 {
                 out[start..].sort_unstable_by_key(|r| r.face);
             }
         }
-        too_deep
     }
 
-    /// Chooses among the hits of one node on one body.
-    fn choose(&self, hits: &mut [Hit], out: &mut Vec<VertexFace>) -> u64 {
+    /// Chooses among the hits of one node on one body; returns how many were too deep.
+    fn choose(&self, hits: &mut [Hit], out: &mut Vec<VertexFace>) -> usize {
         let least = hits.iter().fold(f64::INFINITY, |m, h| m.min(h.distance_squared)).sqrt();
         let tied = |h: &Hit| {
             let size = self.normals.scene.facet_size[h.face as usize];

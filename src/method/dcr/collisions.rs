@@ -71,7 +71,7 @@ pub struct Collisions {
     listed: Vec<bool>,
     /// Whose nodes these are.
     listed_bodies: Vec<bool>,
-    /// Farthest that contact moved a node of each body in the last step [m].
+    /// Farthest that contact moved a node of each body in its last step [m].
     pushed: Vec<f64>,
     pub account: Account,
     pub(super) impact_zones: ImpactZones,
@@ -118,14 +118,19 @@ impl Collisions {
     pub fn move_to(&mut self, model: &Model, x: &[Vec3], time: f64) {
         std::mem::swap(&mut self.start, &mut self.world.x);
         self.world.place(model, x.par_iter().copied(), time);
+        self.measure_pushes();
+        self.account.clear();
+        self.impacts.clear();
+    }
+
+    /// How far contact has moved the nodes of each body in this step.
+    fn measure_pushes(&mut self) {
         self.pushed.clear();
         self.pushed.resize(self.world.scene.bodies.len(), 0.0);
         for node in &self.account.nodes {
             let pushed = &mut self.pushed[self.world.scene.node_body[node.node as usize] as usize];
             *pushed = pushed.max(node.way());
         }
-        self.account.clear();
-        self.impacts.clear();
     }
 
     /// How far each body has come in this step, seen from the middle of all; returns the farthest way of a node [m].
@@ -468,19 +473,14 @@ impl Collisions {
         Ok(self.deepest_record())
     }
 
-    /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap, and nobody who sleeps, unless
-    /// contact has moved a node very far.
+    /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap, and among candidates only,
+    /// unless contact has moved a node very far.
     pub fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
-        let margin = self.clearance * (BESIDE / CLEARANCE);
-        let Collisions { world, account, start, list, listed, listed_bodies, .. } = self;
+        self.measure_pushes();
+        let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;
         let ContactWorld { scene, search, x: now, .. } = world;
-        if account.nodes.iter().any(|n| n.way() > margin) {
-            search.wake();
-            search.find(scene, now, Some(start), &query)?;
-            search.wake();
-            return Ok(self.deepest_record());
-        }
+        search.cover(scene, now, &query, pushed);
         listed.resize(now.len(), false);
         listed_bodies.clear();
         listed_bodies.resize(scene.bodies.len(), false);
