@@ -83,6 +83,7 @@ impl PairSearch for Classic {
                 vertex_face: part(vf, out.vertex_face.len()),
                 edge_edge: part(ee, out.edge_edge.len()),
                 face_face: part(ff, out.face_face.len()),
+                ..Group::default()
             });
         }
         self.findings.stats.traverse_seconds += begin.elapsed().as_secs_f64();

@@ -10,7 +10,7 @@ use super::pair::{Kind, Pair, Side};
 use super::places::Places;
 use super::rules::in_normal_cones;
 use super::scene::{Edge, Facet, FacetKind, Scene, split};
-use super::search::Candidates;
+use super::search::{Candidates, Group};
 use super::swept::{Differences, Path, Sweep};
 use crate::math::Vec3;
 
@@ -37,7 +37,8 @@ pub fn node_meets(scene: &Scene, motion: StepPath, node: u32, face: u32, separat
     let facet = &scene.facets[face as usize];
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
-    if facet.kind != FacetKind::Plane && Differences::node(&p, corner.each_ref()).parted(separation) {
+    let hull = matches!(facet.kind, FacetKind::Segment | FacetKind::Triangle | FacetKind::Quad);
+    if hull && Differences::node(&p, corner.each_ref()).parted(separation) {
         return None;
     }
     let sweep = sweep(separation, || closest_on(facet, motion.start, &p.from, node, face).distance_squared);
@@ -203,6 +204,31 @@ impl Candidate {
         }
     }
 
+    /// What the two stay apart during a step at least [m].
+    pub fn stays_apart(&self, scene: &Scene, motion: StepPath) -> f64 {
+        match *self {
+            Candidate::NodeFace { node, face } => {
+                let facet = &scene.facets[face as usize];
+                if facet.kind == FacetKind::Plane {
+                    return 0.0;
+                }
+                let (p, corner) = (motion.path(node), facet.nodes.map(|k| motion.path(k)));
+                let corner = corner.each_ref();
+                let towards = p.from - closest_on(facet, motion.start, &p.from, node, face).point;
+                match facet.kind {
+                    // the second node of a point is none of its corners
+                    FacetKind::Point => Differences::node(&p, [corner[0]]).apart(&towards),
+                    _ => Differences::node(&p, corner).apart(&towards),
+                }
+            }
+            Candidate::Edges { first, second } => {
+                let [ab, cd] = [first, second].map(|e| scene.edges[e as usize].nodes.map(|k| motion.path(k)));
+                let near = closest_point::edge_edge(&ab[0].from, &ab[1].from, &cd[0].from, &cd[1].from);
+                Differences::edges(ab.each_ref(), cd.each_ref()).apart(&(near.p - near.q))
+            }
+        }
+    }
+
     /// Do a node and a face touch at the start of a step?
     fn touches(&self, scene: &Scene, motion: StepPath, within: f64) -> bool {
         match *self {
@@ -217,6 +243,11 @@ impl Candidate {
     /// When the two come together on their way: those that touch at the start are together there.
     pub fn comes_to_touch(&self, scene: &Scene, motion: StepPath, within: f64) -> Option<f64> {
         if self.touches(scene, motion, within) { Some(0.0) } else { self.meets(scene, motion, within) }
+    }
+
+    /// Nodes and faces 0, edges 1, as [`Candidates::until`] counts.
+    pub fn kind(&self) -> usize {
+        usize::from(matches!(self, Candidate::Edges { .. }))
     }
 
     /// All nodes that have to do with it; some twice.
@@ -270,15 +301,13 @@ impl Meeting {
     }
 }
 
-/// All of them, in the order of a search.
-pub fn candidates(all: &Candidates) -> impl Iterator<Item = Candidate> {
-    all.groups.iter().flat_map(move |group| {
-        let nodes = group.vertex_face.of(&all.vertex_face).iter();
-        let edges = group.edge_edge.of(&all.edge_edge).iter();
-        nodes
-            .map(|&[node, face]| Candidate::NodeFace { node, face })
-            .chain(edges.map(|&[first, second]| Candidate::Edges { first, second }))
-    })
+/// Those of one group and their places in the lists of their kind.
+pub fn of_group<'a>(all: &'a Candidates, group: &Group) -> impl Iterator<Item = (u32, Candidate)> + use<'a> {
+    let nodes = (group.vertex_face.from..).zip(group.vertex_face.of(&all.vertex_face));
+    let edges = (group.edge_edge.from..).zip(group.edge_edge.of(&all.edge_edge));
+    nodes
+        .map(|(place, &[node, face])| (place, Candidate::NodeFace { node, face }))
+        .chain(edges.map(|(place, &[first, second])| (place, Candidate::Edges { first, second })))
 }
 
 /// Share of a step within which things meet at the same time.

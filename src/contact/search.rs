@@ -211,6 +211,9 @@ pub struct Candidates {
     pub edge_edge: Vec<[u32; 2]>,
     /// (facet, facet)
     pub face_face: Vec<[u32; 2]>,
+    /// How far the bodies of each node and face, and of each two edges, may travel before these can meet, as their reader has
+    /// found; zero of new ones. Kept by searches that count the travel of groups, and empty in others.
+    pub until: [Vec<f64>; 2],
 }
 
 /// Part of an array of candidates.
@@ -222,7 +225,7 @@ pub struct Part {
 
 impl Part {
     #[inline]
-    pub fn of<'a>(&self, all: &'a [[u32; 2]]) -> &'a [[u32; 2]] {
+    pub fn of<'a, T>(&self, all: &'a [T]) -> &'a [T] {
         &all[self.from as usize..self.to as usize]
     }
 
@@ -243,6 +246,9 @@ pub struct Group {
     pub b: u32,
     /// Pairs farther apart than this are not wanted [m]: the reach, and what the bodies are thick.
     pub limit: f64,
+    /// How far the bodies may have come against each other since the candidates were gathered, all steps added up [m];
+    /// infinite where nobody counts.
+    pub travel: f64,
     pub vertex_face: Part,
     pub edge_edge: Part,
     pub face_face: Part,
@@ -254,6 +260,13 @@ impl Candidates {
         self.vertex_face.clear();
         self.edge_edge.clear();
         self.face_face.clear();
+        self.until.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Nothing is known of new candidates.
+    pub(super) fn welcome(&mut self) {
+        self.until[0].resize(self.vertex_face.len(), 0.0);
+        self.until[1].resize(self.edge_edge.len(), 0.0);
     }
 
     /// Candidates in use, as (vertex–face, edge–edge, face–face).
@@ -265,7 +278,8 @@ impl Candidates {
 
     pub fn memory_bytes(&self) -> usize {
         let pairs = self.vertex_face.capacity() + self.edge_edge.capacity() + self.face_face.capacity();
-        pairs * size_of::<[u32; 2]>() + self.groups.capacity() * size_of::<Group>()
+        let until = self.until[0].capacity() + self.until[1].capacity();
+        pairs * size_of::<[u32; 2]>() + until * size_of::<f64>() + self.groups.capacity() * size_of::<Group>()
     }
 }
 

@@ -147,6 +147,17 @@ impl<const K: usize> Differences<K> {
         self.is_finite() && (lo.max() > contact || hi.min() < -contact)
     }
 
+    /// What the features stay apart at least, as the axes and one more direction show [m]; no less than zero.
+    #[inline]
+    pub fn apart(&self, direction: &Vec3) -> f64 {
+        let [lo, hi] = self.bounds();
+        let n = direction / direction.norm();
+        let along = self.from.iter().chain(&self.to).fold(f64::INFINITY, |least, r| least.min(n.dot(r)));
+        let along = if n.sum().is_finite() { along } else { 0.0 };
+        let apart = along.max(lo.max()).max(-hi.min()) - margin(&lo, &hi, 0.0);
+        if self.is_finite() { apart.max(0.0) } else { 0.0 }
+    }
+
     #[inline]
     fn at(&self, t: f64) -> [Vec3; K] {
         std::array::from_fn(|k| self.from[k] + t * (self.to[k] - self.from[k]))

@@ -38,6 +38,8 @@ const LIFE: f64 = 4.0;
 /// most by that one: its candidates would be many.
 const NARROWEST: f64 = 0.01;
 const WIDEST: f64 = 0.1;
+/// Lists whose reader lets far candidates sleep last this many times longer, and are that much wider.
+const LASTING: f64 = 4.0;
 /// Slots of bodies that one thread looks at, or fits boxes to, at a stretch.
 const SLOTS: usize = 2048;
 const FITTED: usize = 512;
@@ -118,6 +120,8 @@ pub struct ThreeStage {
     last: Option<(bool, bool, bool, bool, Pass)>,
     /// Where this is given, two bodies are looked at no farther than it says; `reach` is the most.
     pub ways: Option<Ways>,
+    /// Who reads the candidates lets far ones sleep ([`Candidates::until`]): long lists cost little.
+    pub lasting: bool,
     /// Walk anew at every call, as a search without memory would (for measurements).
     pub forgetful: bool,
     /// Split the octree no deeper than this.
@@ -199,12 +203,13 @@ impl ThreeStage {
         } else {
             edge.min(other)
         };
-        let widest = WIDEST * edge;
+        let longer = if self.lasting { LASTING } else { 1.0 };
+        let widest = longer * WIDEST * edge;
         // Nothing is gained by a list that does not live through the next step.
         if self.forgetful || speed == 0.0 || 2.0 * speed > widest {
             least
         } else {
-            least + (LIFE * speed).max(NARROWEST * edge).min(widest)
+            least + (longer * LIFE * speed).max(NARROWEST * edge).min(widest)
         }
     }
 
@@ -215,6 +220,12 @@ impl ThreeStage {
             (Some(s), Some(t)) if !s.is_empty() && !t.is_empty() => s.distance(t) - p.slack - q.slack,
             _ => 0.0,
         }
+    }
+
+    /// Nobody sleeps any more, and nobody knows how far anybody has come.
+    pub fn forget(&mut self) {
+        self.walked.iter_mut().for_each(|w| w.asleep = 0.0);
+        self.findings.candidates.groups.iter_mut().for_each(|g| g.travel = f64::INFINITY);
     }
 
     /// Lets the pairs of bodies sleep that were found far enough apart.
@@ -286,6 +297,7 @@ impl ThreeStage {
             }
         }
         self.walk(scene, query, false);
+        self.findings.candidates.welcome();
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
@@ -383,6 +395,7 @@ impl PairSearch for ThreeStage {
         // Stage 2: walk.
         let begin = Instant::now();
         self.walk(scene, query, at.end.is_some());
+        self.findings.candidates.welcome();
         self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
 
         // Wall time of the trees, in the proportion of the time spent.
@@ -511,7 +524,9 @@ impl ThreeStage {
             };
             if holds {
                 self.keep.push(true);
-                self.findings.candidates.groups.push(Group { limit: least, ..self.old_groups[old] });
+                let since = self.ways.as_ref().map_or(f64::INFINITY, |w| w.since(a, b));
+                let travel = self.old_groups[old].travel + since;
+                self.findings.candidates.groups.push(Group { limit: least, travel, ..self.old_groups[old] });
                 self.walked.push(Walked { asleep: 0.0, ..self.old_walked[old] });
                 self.findings.stats.body_pairs_kept += 1;
                 continue;
@@ -544,6 +559,7 @@ impl ThreeStage {
             c.vertex_face.clear();
             c.edge_edge.clear();
             c.face_face.clear();
+            c.until.iter_mut().for_each(Vec::clear);
             // Empty parts must not point beyond the end.
             for g in &mut c.groups {
                 *g = Group { a: g.a, b: g.b, limit: g.limit, ..Group::default() };
@@ -560,6 +576,8 @@ impl ThreeStage {
         let spare = &mut self.spare;
         spare.clear();
         for g in &mut c.groups {
+            carry(&c.until[0], g.vertex_face, &mut spare.until[0]);
+            carry(&c.until[1], g.edge_edge, &mut spare.until[1]);
             g.vertex_face = carry(&c.vertex_face, g.vertex_face, &mut spare.vertex_face);
             g.edge_edge = carry(&c.edge_edge, g.edge_edge, &mut spare.edge_edge);
             g.face_face = carry(&c.face_face, g.face_face, &mut spare.face_face);
@@ -567,6 +585,7 @@ impl ThreeStage {
         std::mem::swap(&mut c.vertex_face, &mut spare.vertex_face);
         std::mem::swap(&mut c.edge_edge, &mut spare.edge_edge);
         std::mem::swap(&mut c.face_face, &mut spare.face_face);
+        std::mem::swap(&mut c.until, &mut spare.until);
     }
 
     /// Refits or builds the trees that the walks need.
@@ -614,7 +633,7 @@ fn few_bodies(scene: &Scene, slots: usize) -> usize {
     (slots * scene.bodies.len()).div_ceil(scene.slots.len().max(1)).max(1)
 }
 
-fn carry(from: &[[u32; 2]], part: Part, to: &mut Vec<[u32; 2]>) -> Part {
+fn carry<T: Copy>(from: &[T], part: Part, to: &mut Vec<T>) -> Part {
     let start = to.len() as u32;
     to.extend_from_slice(part.of(from));
     Part { from: start, to: to.len() as u32 }

@@ -302,6 +302,7 @@ impl Dcr {
         let nodes = state.x.len();
         state.x.copy_from_slice(&self.collisions.start[..nodes]);
         self.collisions.account.undo(&mut state.v);
+        self.collisions.forget_ways();
         self.newmark.retreat(&mut state.v);
         error
     }
@@ -315,6 +316,7 @@ impl Dcr {
 impl Method for Dcr {
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
         self.collisions.world.place(model, state.x.par_iter().copied(), state.time);
+        self.collisions.forget_ways();
         if self.options.guard {
             self.collisions.part_at_start(&mut state.x)?;
         }

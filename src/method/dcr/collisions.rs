@@ -15,7 +15,7 @@ use super::Options;
 use super::account::Account;
 use super::exchange::{ImpactIslands, PendingImpact};
 use super::guard::ImpactZones;
-use crate::contact::crossing::{Meeting, StepPath, Touching, candidates, in_order};
+use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order, of_group};
 use crate::contact::entry;
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
@@ -165,6 +165,12 @@ impl Collisions {
         ways.of_body.iter().map(from_middle).fold(0.0, f64::max)
     }
 
+    /// Bodies are not where the last step has brought them.
+    pub fn forget_ways(&mut self) {
+        self.world.search.forget();
+        self.on_the_way.forget();
+    }
+
     /// Finds what touches. `penetration` is the deepest overlap at the start of the step.
     pub fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
         self.list.clear();
@@ -173,9 +179,12 @@ impl Collisions {
             let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
             self.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
+        if options.guard {
+            self.look_ahead()?;
+        }
         let query = self.query(options);
         if swept {
-            self.find_crossings(&query)?;
+            self.find_crossings(&query, options.guard)?;
         }
         let ContactWorld { scene, search, x, .. } = &mut self.world;
         search.find(scene, x, Some(&self.start), &query)?;
@@ -282,16 +291,25 @@ impl Collisions {
     }
 
     /// What met on its way, in the order of time; of each node and body the first.
-    fn find_crossings(&mut self, query: &Query) -> Result<(), SearchError> {
+    fn find_crossings(&mut self, query: &Query, guard: bool) -> Result<(), SearchError> {
         let Collisions { world, on_the_way, list, start, .. } = self;
         let (at, scene, now) = (world.places(), &world.scene, &world.x);
         let touching = Touching { within: 2.0 * self.clearance, seen: self.deepest };
         let query = Query { reach: touching.within, ..*query };
-        on_the_way.gather(scene, Positions::swept(start, now), &query)?;
+        if !guard {
+            on_the_way.gather(scene, Positions::swept(start, now), &query)?;
+        }
         let motion = StepPath { start, end: now };
-        for of in candidates(on_the_way.candidates()) {
-            if let Some(time) = of.comes_to_touch(scene, motion, touching.within) {
-                list.extend(Meeting { of, time }.crossing(&at, motion, touching, true));
+        let all = on_the_way.candidates();
+        for group in &all.groups {
+            let awake = |&(place, of): &(u32, Candidate)| {
+                let wanted = query.edge_edge || matches!(of, Candidate::NodeFace { .. });
+                wanted && group.travel + touching.within >= all.until[of.kind()][place as usize]
+            };
+            for (_, of) in of_group(all, group).filter(awake) {
+                if let Some(time) = of.comes_to_touch(scene, motion, touching.within) {
+                    list.extend(Meeting { of, time }.crossing(&at, motion, touching, true));
+                }
             }
         }
         in_order(list);

@@ -11,12 +11,12 @@
 use super::Options;
 use super::account::Node;
 use super::collisions::Collisions;
-use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, candidates, in_order};
+use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order, of_group};
 use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
 use crate::contact::rules::in_normal_cones;
-use crate::contact::scene::FacetKind;
-use crate::contact::search::{PairSearch, Pass, Positions, Query};
+use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::search::{Candidates, PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
@@ -37,6 +37,8 @@ const ROUNDS: u32 = 200;
 const SEPARATION: f64 = 0.25;
 /// Features this many clearances apart are looked at in all rounds of a step.
 const REACH: f64 = 1e4;
+/// Sums of what bodies travel are rounded by less than this share.
+const ROUNDED: f64 = 1e-9;
 /// Candidates that one thread asks at a time.
 const ASKED_AT_ONCE: usize = 256;
 /// Rounds in which touching bodies are pushed apart at the start.
@@ -55,6 +57,10 @@ pub struct ImpactZones {
     gathered: Vec<Vec3>,
     asked: Vec<Vec3>,
     moved: Vec<bool>,
+    /// Nodes that contact had moved before the last round; empty before the first.
+    touched: Vec<bool>,
+    /// Candidates of either kind that stand in `near`.
+    listed: [Vec<bool>; 2],
 }
 
 /// Two features that may meet, and when they do.
@@ -62,6 +68,26 @@ pub struct ImpactZones {
 struct Near {
     of: Candidate,
     met: Option<f64>,
+    /// Place among the candidates of its kind.
+    place: u32,
+    /// How far its bodies have come, and how far they may before the two can meet [m].
+    travel: f64,
+    until: f64,
+}
+
+impl Near {
+    /// Asks whether the two meet on their way, if one of their nodes has moved or if their bodies have come far enough.
+    fn ask(&mut self, scene: &Scene, motion: StepPath, moved: &[bool], least: f64) {
+        let moved = self.of.nodes(scene).any(|k| moved[k as usize]);
+        if !moved && self.travel + least < self.until {
+            return;
+        }
+        self.met = self.of.meets(scene, motion, least);
+        // From where a node was moved to in a step it may be moved on: how far that is nobody counts.
+        if !moved && self.met.is_none() {
+            self.until = (self.travel + self.of.stays_apart(scene, motion)) * (1.0 - ROUNDED);
+        }
+    }
 }
 
 impl ImpactZones {
@@ -71,7 +97,53 @@ impl ImpactZones {
         }
         self.together.part(&self.members);
         self.members.clear();
-        self.gathered.clear();
+        self.forget_near();
+    }
+
+    fn forget_near(&mut self) {
+        self.near.clear();
+        self.touched.clear();
+    }
+
+    /// Lists who may meet: in the first round those who are awake, in any those who have to do with a node that contact has
+    /// moved. `moved` is then who was moved since the last round.
+    fn list(&mut self, scene: &Scene, all: &Candidates, nodes: &[Node], now: &[Vec3], least: f64) {
+        let first = self.touched.is_empty();
+        self.touched.resize(now.len(), false);
+        self.moved.clear();
+        self.moved.resize(now.len(), false);
+        let mut more = first;
+        for k in nodes.iter().map(|n| n.node as usize) {
+            self.moved[k] = first || now[k] != self.asked[k];
+            more |= !self.touched[k];
+        }
+        if first {
+            self.listed.iter_mut().zip([&all.vertex_face, &all.edge_edge]).for_each(|(listed, all)| {
+                listed.clear();
+                listed.resize(all.len(), false);
+            });
+        }
+        for group in all.groups.iter().filter(|_| more) {
+            let line = group.travel + least;
+            for (place, of) in of_group(all, group) {
+                let (until, kind) = (all.until[of.kind()][place as usize], of.kind());
+                let listed = &mut self.listed[kind][place as usize];
+                if !*listed && (line >= until || of.nodes(scene).any(|k| self.moved[k as usize])) {
+                    *listed = true;
+                    self.near.push(Near { of, met: None, place, travel: group.travel, until });
+                }
+            }
+        }
+        nodes.iter().for_each(|n| self.touched[n.node as usize] = true);
+        self.asked.clear();
+        self.asked.extend_from_slice(now);
+    }
+
+    /// Tells the candidates until when nobody has to ask.
+    fn remember(&self, all: &mut Candidates) {
+        for near in &self.near {
+            all.until[near.of.kind()][near.place as usize] = near.until;
+        }
     }
 
     /// Ties nodes together.
@@ -118,6 +190,21 @@ impl Collisions {
         Err(StepError::Unguarded { first, second, time })
     }
 
+    /// Finds who is near whom on the way of this step.
+    pub(super) fn look_ahead(&mut self) -> Result<(), SearchError> {
+        let Collisions { world, on_the_way, start, impact_zones, .. } = self;
+        if let Some(ways) = &world.search.ways {
+            // no more than how far everybody has come: the way is looked at as far as is asked
+            let own = on_the_way.ways.get_or_insert_default();
+            (own.at_rest, own.margin) = (f64::INFINITY, f64::INFINITY);
+            own.of_body.clone_from(&ways.of_body);
+            on_the_way.lasting = true;
+        }
+        impact_zones.gathered.clone_from(&world.x);
+        let query = Query::all(REACH * self.clearance);
+        on_the_way.gather(&world.scene, Positions::swept(start, &world.x), &query)
+    }
+
     /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
     /// again.
     fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
@@ -126,28 +213,17 @@ impl Collisions {
         let reach = REACH * self.clearance;
         let far =
             |n: &Node| (now[n.node as usize] - impact_zones.gathered[n.node as usize]).norm() > 0.5 * reach;
-        if impact_zones.gathered.is_empty() || nodes.iter().any(far) {
-            let query = Query { reach, ..Query::all(reach) };
-            on_the_way.gather(scene, Positions::swept(start, now), &query)?;
-            impact_zones.near.clear();
-            impact_zones.near.extend(candidates(on_the_way.candidates()).map(|of| Near { of, met: None }));
+        if nodes.iter().any(far) {
+            on_the_way.gather(scene, Positions::swept(start, now), &Query::all(reach))?;
             impact_zones.gathered.clone_from(now);
-            impact_zones.moved.clear();
-            impact_zones.moved.resize(now.len(), true);
-        } else {
-            impact_zones.moved.fill(false);
-            for k in nodes.iter().map(|n| n.node as usize) {
-                impact_zones.moved[k] = now[k] != impact_zones.asked[k];
-            }
+            impact_zones.forget_near();
         }
-        impact_zones.asked.clone_from(now);
-        let motion = StepPath { start, end: now };
-        let (moved, least) = (&impact_zones.moved, SEPARATION * self.clearance);
-        impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE).for_each(|near| {
-            if near.of.nodes(scene).any(|k| moved[k as usize]) {
-                near.met = near.of.meets(scene, motion, least);
-            }
-        });
+        let least = SEPARATION * self.clearance;
+        impact_zones.list(scene, on_the_way.candidates(), nodes, now, least);
+        let (motion, moved) = (StepPath { start, end: now }, &impact_zones.moved);
+        let near = impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE);
+        near.for_each(|near| near.ask(scene, motion, moved, least));
+        impact_zones.remember(&mut on_the_way.findings_mut().candidates);
         impact_zones.meetings.clear();
         impact_zones
             .meetings
