@@ -303,7 +303,7 @@ impl Checker<'_> {
         let (mut mesh, surface) = mesh?;
         let laws = self.assign(name, &mut mesh, main, &groups);
         self.kind(name, body, &mesh);
-        let held = self.supports(name, body, &mesh);
+        let held = self.check_supports(name, body, &mesh);
         for (i, set) in body.contact.sets().iter().enumerate() {
             self.side_set(&mesh, name, set, &["body", name, "contact", &i.to_string()]);
         }
@@ -451,7 +451,7 @@ impl Checker<'_> {
     }
 
     /// Marks held nodes; sets must exist.
-    fn supports(&self, name: &str, body: &Body, mesh: &Mesh) -> Vec<bool> {
+    fn check_supports(&self, name: &str, body: &Body, mesh: &Mesh) -> Vec<bool> {
         let mut held = vec![body.fix == Part::All(true); mesh.nodes.len()];
         let mut mark = |set: &str, path: &[&str]| {
             if let Some(nodes) = self.node_set(mesh, name, set, path) {

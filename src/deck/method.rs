@@ -99,7 +99,15 @@ pub fn make(spec: &Spec, model: &Model, rule: StepRule, tree: &Tree, problems: &
     };
     let method: Box<dyn Method> = match spec.method {
         // without contact, the same steps faster, and automatic ones
-        MethodName::Verlet if !touches(spec) => Box::new(Verlet::new(model, rule)),
+        MethodName::Verlet if !touches(spec) => {
+            Box::new(Verlet::with(model, rule, spec.verlet.unwrap_or_default()))
+        }
+        MethodName::Verlet if spec.verlet.is_some_and(|own| !own.takes_contact()) => {
+            let message = "`supports = \"rattle\"` is for runs without contact: impacts between kicks know supports by their projectors";
+            let help = "remove it (both are the same to round-off), or `contact = false` for each body, if nothing is to touch";
+            problems.add(&tree.place(&["verlet", "supports"]), message, help);
+            return None;
+        }
         MethodName::Verlet => with_kicks(synchronous(model, rule)),
         MethodName::Dcr => {
             let guard = spec.contact.as_ref().is_some_and(|c| c.guard);

@@ -17,7 +17,7 @@ pub use carom_declare::Named;
 use super::contact::touching;
 use super::method::usual_safety;
 use crate::method::{
-    asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics, velocity_update,
+    asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics, velocity_update, verlet,
 };
 use carom_declare::{Item, List, Positive, Problems, Tree, section};
 
@@ -35,6 +35,8 @@ section! {
         step: Step;
         /// What is written.
         output: Output;
+        /// Switches of method "verlet".
+        verlet: Option<verlet::Options>;
         /// Switches of method "dcr".
         dcr: Option<dcr::Options>;
         /// Switches of method "asynchronous".
@@ -95,6 +97,7 @@ impl Draft {
     /// Tables that belong to the method, with its own defaults.
     fn settle(&mut self, method: MethodName, tree: &Tree, problems: &Problems) {
         let own = OwnTable { method, tree, problems };
+        own.settle(MethodName::Verlet, &mut self.verlet);
         own.settle(MethodName::Dcr, &mut self.dcr);
         own.settle(MethodName::Asynchronous, &mut self.asynchronous);
         own.settle(MethodName::SemiExplicit, &mut self.semi_explicit);

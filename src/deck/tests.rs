@@ -322,6 +322,7 @@ fn what_only_one_method_can_do_is_refused_by_the_others() {
     for (method, more, wanted) in [
         ("asynchronous", "[contact]\nguard = true\n", "no common step to certify"),
         ("verlet", "[contact]\nguard = true\n", "`guard` is for method \"dcr\""),
+        ("verlet", "[verlet]\nsupports = \"rattle\"\n", "is for runs without contact"),
         ("nonsmooth", "[contact]\nrestitution = 0.5\n", "nobody chooses the restitution"),
         ("nonsmooth", "[nonsmooth]\ngamma = 0.4\n", "every wave grows"),
         (

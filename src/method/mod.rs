@@ -15,7 +15,7 @@
 //! | file | what they share |
 //! |------|-----------------|
 //! | `step_control.rs` | how long a step is |
-//! | `newmark.rs`, `chunks.rs` | the two half steps of explicit Newmark; nodes as tasks see them |
+//! | `newmark.rs`, `chunks.rs`, `rattle.rs` | the two half steps of explicit Newmark; nodes as tasks see them; supports by multipliers |
 //! | `contact_world.rs`, `impulses.rs` | who touches whom, and the impulses of contact since the start |
 //! | `bipotential.rs` | contacts of a step that are solved all together |
 //! | `response.rs` | the answer to one impact |
@@ -29,6 +29,7 @@ pub mod dcr;
 pub mod impulses;
 pub(crate) mod newmark;
 pub mod nonsmooth;
+mod rattle;
 #[doc(hidden)]
 pub mod response;
 pub mod semi_explicit;

@@ -10,7 +10,7 @@
 //! ledger stays bounded. Likewise `Σm(x×v)` changes by exactly `½Δt Σ(xₙ×Fₙ + xₙ₊₁×Fₙ₊₁)`.
 //!
 //! **Supports.** A held node moves in the range of its projector P; a prescribed one is where its motion says after every step.
-//! The support's impulse and work are what the node's own balance lacks, so they are exact by definition.
+//! With [`Supports::Rattle`] multipliers do the same (`rattle`). The support's impulse and work are what the node's own balance lacks, so they are exact by definition.
 //!
 //! **Contact.** Between the halves a method may move nodes and change their velocities. It then says who was touched
 //! ([`Touched`]), so that these books see the motion as it was; those of the contact itself are the method's.
@@ -19,13 +19,25 @@
 
 use super::StepError;
 use super::chunks::{self, CHUNK, Chunk, Loads, Segment};
+use super::rattle;
 use super::step_control::{StepControl, StepRule};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::restraint::Held;
 use crate::model::{Body, Ledger, Model, State};
+use carom_declare::words;
 use rayon::prelude::*;
+
+words! {
+    /// How supports are kept.
+    pub enum Supports {
+        /// By the projector of each held node.
+        Projection = "projection",
+        /// By multipliers, as RATTLE does; the same to round-off.
+        Rattle = "rattle",
+    }
+}
 
 /// What contact did to one node between the two halves of a step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,6 +94,7 @@ pub struct Newmark {
     a: Vec<Vec3>,
     loads: Loads,
     chunks: Vec<Chunk<Own>>,
+    supports: Supports,
 }
 
 /// What belongs to one chunk of nodes: the memory of its held ones, and the books.
@@ -103,7 +116,13 @@ impl Newmark {
                 memory: vec![Memory::default(); held],
                 sums: ChunkSums::default(),
             }),
+            supports: Supports::default(),
         }
+    }
+
+    /// The same with supports kept in a way that was asked for.
+    pub fn with_supports(self, supports: Supports) -> Self {
+        Newmark { supports, ..self }
     }
 
     /// Length of the next step [s].
@@ -124,7 +143,7 @@ impl Newmark {
     /// First half: velocities to mid-step, positions to its end.
     pub fn predict(&mut self, model: &Model, state: &mut State) {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
-        let restraints = &model.restraints;
+        let (restraints, supports) = (&model.restraints, self.supports);
         state
             .x
             .par_chunks_mut(CHUNK)
@@ -146,11 +165,25 @@ impl Newmark {
                     let i = held.node as usize - start;
                     // undone and done again with the held directions as prescribed, so that no drift builds up there
                     let from = x[i] - dt * v[i];
-                    let free = held.free * (Vec3::from(memory.v) + 0.5 * dt * a[i]);
                     let goal = model.reference[held.node as usize] + restraints.displacement(held, t1);
-                    let prescribed = (goal - from) - held.free * (goal - from);
-                    v[i] = free + prescribed / dt;
-                    x[i] = from + dt * free + prescribed;
+                    (x[i], v[i]) = match supports {
+                        Supports::Projection => {
+                            let free = held.free * (Vec3::from(memory.v) + 0.5 * dt * a[i]);
+                            let prescribed = (goal - from) - held.free * (goal - from);
+                            (from + dt * free + prescribed, free + prescribed / dt)
+                        }
+                        Supports::Rattle => {
+                            // p½ = p − ½h∇V(q): all of the force, also what the support will bear
+                            let force = -Vec3::from(memory.pull) / model.mass[held.node as usize];
+                            let middle = Vec3::from(memory.v) + 0.5 * dt * force;
+                            let gradient = held.directions;
+                            let constraints = |x: &Vec3| rattle::Constraints {
+                                g: gradient.transpose() * (x - goal),
+                                gradient,
+                            };
+                            rattle::drift(&from, &middle, dt, &gradient, constraints)
+                        }
+                    };
                     // what has brought it from vₙ to v½, for the books and for the way back
                     a[i] = (v[i] - Vec3::from(memory.v)) / (0.5 * dt);
                 }
@@ -181,7 +214,8 @@ impl Newmark {
         ledger: &mut Ledger,
     ) {
         let t0 = state.time;
-        let half = Half { model, forces: &self.forces, loads: &self.loads, x: &state.x, touched, dt, t0, t1 };
+        let (forces, loads, x, supports) = (&self.forces, &self.loads, &state.x, self.supports);
+        let half = Half { model, forces, loads, x, touched, supports, dt, t0, t1 };
         state
             .v
             .par_chunks_mut(CHUNK)
@@ -307,6 +341,7 @@ struct Half<'a> {
     /// Positions at the end of the step.
     x: &'a [Vec3],
     touched: Option<Touched<'a>>,
+    supports: Supports,
     dt: f64,
     t0: f64,
     t1: f64,
@@ -389,7 +424,13 @@ impl Half<'_> {
         let node = held.node as usize;
         let (m, dt) = (self.model.mass[node], self.dt);
         let (middle, unheld) = (*v - 0.5 * dt * *a, *v);
-        *v = held.free * unheld + self.model.restraints.velocity(held, self.t1);
+        let prescribed = self.model.restraints.velocity(held, self.t1);
+        *v = match self.supports {
+            Supports::Projection => held.free * unheld + prescribed,
+            Supports::Rattle => {
+                rattle::project(&unheld, &held.directions, &(held.directions.transpose() * prescribed))
+            }
+        };
         *a = held.free * *a;
         let body = body_of(self.model, node);
         let pull = unbalanced_force(body, m, self.forces.at(node), &self.loads.now, held, self.t1, *v);

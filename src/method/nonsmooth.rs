@@ -86,7 +86,7 @@ section! {
         tolerance: f64 as Positive = 1e-11;
         /// Times that positions are looked at in a step, at most.
         looks: u32 as Count = 60;
-        /// Times that a step is halved, at most.
+        /// Times that a step is halved, at most; then the run ends.
         halvings: u32 = 5;
         /// Through which of two facets that cost the same a node leaves.
         ties: Ties;
@@ -155,6 +155,11 @@ impl Short {
         }
         self.left *= 2;
         0.5 * dt
+    }
+
+    /// How often the usual step is halved while steps are `dt` long.
+    fn times(&self, dt: f64) -> u32 {
+        if self.left == 0 { 0 } else { (self.usual / dt).log2().round() as u32 }
     }
 
     /// A step is done; returns the usual length if that was the last shortened one.
@@ -319,15 +324,13 @@ impl Method for Nonsmooth {
 
     fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
         let halvings = self.touching.options.halvings;
-        for halved in 0..=halvings {
-            match self.try_step(model, state, ledger) {
-                Err(StepError::Inadmissible { .. }) if halved < halvings => {
-                    let dt = self.short.halve(self.newmark.dt());
-                    self.newmark.set_step(state, dt);
-                }
-                Err(error) => return Err(error),
-                Ok(()) => break,
+        while let Err(error) = self.try_step(model, state, ledger) {
+            let dt = self.newmark.dt();
+            if !matches!(error, StepError::Inadmissible { .. }) || self.short.times(dt) >= halvings {
+                return Err(error);
             }
+            let dt = self.short.halve(dt);
+            self.newmark.set_step(state, dt);
         }
         if let Some(usual) = self.short.done() {
             self.newmark.set_step(state, usual);
@@ -361,5 +364,24 @@ impl Method for Nonsmooth {
         self.newmark.restore(model, "nonsmooth", record)?;
         self.short = Short::restore(record)?;
         self.touching.restore(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Short;
+
+    /// Halved twice, a step later once more: an eighth, and seven eighths to go.
+    #[test]
+    fn halvings_are_counted_from_the_usual_step() {
+        let mut short = Short::default();
+        assert_eq!(short.times(8.0), 0);
+        let dt = short.halve(8.0);
+        let dt = short.halve(dt);
+        assert_eq!((dt, short.times(dt), short.done()), (2.0, 2, None));
+        let dt = short.halve(dt);
+        assert_eq!((dt, short.times(dt), short.left), (1.0, 3, 6));
+        assert!((0..5).all(|_| short.done().is_none()));
+        assert_eq!((short.done(), short.times(8.0)), (Some(8.0), 0));
     }
 }

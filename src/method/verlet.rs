@@ -5,8 +5,26 @@ use super::{Method, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
+use carom_declare::section;
 
+pub use super::newmark::Supports;
 pub use super::step_control::StepRule;
+
+section! {
+    /// Switches of method "verlet".
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Options: "verlet" {
+        /// How supports are kept; "rattle" without contact only.
+        supports: Supports;
+    }
+}
+
+impl Options {
+    /// With contact impacts come between the kicks, and know supports by their projectors alone.
+    pub fn takes_contact(&self) -> bool {
+        self.supports == Supports::Projection
+    }
+}
 
 pub struct Verlet {
     newmark: Newmark,
@@ -15,7 +33,11 @@ pub struct Verlet {
 impl Verlet {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule) -> Self {
-        Verlet { newmark: Newmark::new(model, rule) }
+        Verlet::with(model, rule, Options::default())
+    }
+
+    pub fn with(model: &Model, rule: StepRule, options: Options) -> Self {
+        Verlet { newmark: Newmark::new(model, rule).with_supports(options.supports) }
     }
 
     /// Bytes the method itself holds.

@@ -49,6 +49,8 @@ pub struct Held {
     pub node: u32,
     /// Projector off the held directions.
     pub free: Mat3,
+    /// Held directions as columns, orthonormal; those beyond are zero.
+    pub directions: Mat3,
     /// Index into [`Restraints::motions`] and its own held directions, for every motion prescribed to the node.
     pub prescribed: Vec<(u32, Mat3)>,
 }
@@ -103,7 +105,11 @@ impl Restraints {
                         *prescribed.entry(*motion).or_insert(Mat3::zeros()) += onto(direction);
                     }
                 }
-                Held { node, free, prescribed: prescribed.into_iter().collect() }
+                let mut columns = Mat3::zeros();
+                for (k, (direction, _)) in directions.iter().enumerate() {
+                    columns.set_column(k, direction);
+                }
+                Held { node, free, directions: columns, prescribed: prescribed.into_iter().collect() }
             })
             .collect();
         Restraints { held, motions }

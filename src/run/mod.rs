@@ -200,18 +200,34 @@ impl Times {
     }
 
     pub fn next(&self) -> f64 {
-        if self.count == 0 || self.next > self.count {
+        self.at(self.next)
+    }
+
+    fn at(&self, k: u64) -> f64 {
+        if self.count == 0 || k > self.count {
             return f64::INFINITY;
         }
-        self.begin + (self.end - self.begin) * (self.next as f64 / self.count as f64)
+        self.begin + (self.end - self.begin) * (k as f64 / self.count as f64)
     }
 
     /// Everything up to `time` has been seen.
     pub fn seen(&mut self, time: f64, dt: f64) {
         let reached = time + EARLY * dt;
         // a step without bound must not keep us here
-        while reached.is_finite() && self.next() <= reached {
-            self.next += 1;
+        if !reached.is_finite() {
+            return;
+        }
+        // nor many more instants than steps: they rise with their number, so that leaps find the last one
+        let mut leap = 1;
+        while self.at(self.next.saturating_add(leap - 1)) <= reached {
+            self.next += leap;
+            leap *= 2;
+        }
+        while leap > 1 {
+            leap /= 2;
+            if self.at(self.next.saturating_add(leap - 1)) <= reached {
+                self.next += leap;
+            }
         }
     }
 }
@@ -460,6 +476,29 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Leaps find what counting one by one finds, also where there are far more instants than anybody could count.
+    #[test]
+    fn instants_that_were_passed_by_are_not_counted_one_by_one() {
+        for (count, step) in [(0, 0.1), (1, 0.3), (7, 0.01), (10, 0.1), (1000, 0.07), (12345, 1.5)] {
+            let mut leaps = Times::between(-1.0, 2.0, count);
+            let mut next = 0;
+            let mut time = -1.0;
+            while time < 2.5 {
+                leaps.seen(time, step);
+                while leaps.at(next) <= time + EARLY * step {
+                    next += 1;
+                }
+                assert_eq!(leaps.next, next, "{count} at {time}");
+                time += step;
+            }
+        }
+        let mut many = Times::new(1.0, u64::MAX / 2);
+        many.seen(0.5, 0.0);
+        assert!((many.next() - 0.5).abs() < 1e-15 && many.next() > 0.5 - 1e-15);
+        many.seen(1.0, 0.0);
+        assert_eq!(many.next(), f64::INFINITY);
+    }
 
     #[test]
     fn n_intervals_give_n_plus_one_times_and_the_last_is_the_end() {

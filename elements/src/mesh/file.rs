@@ -4,6 +4,8 @@
 //! tools are named together with a way to convert them.
 
 use super::{Mesh, MeshError, abaqus, gmsh, triangles, vtk};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// What was read.
@@ -19,10 +21,14 @@ pub const WELD: f64 = 1e-6;
 /// Reads a mesh file; the content of every file that is opened is shown to `seen`. `weld` is the share of the size within which vertices of
 /// triangles are one.
 pub fn read(path: &Path, weld: f64, seen: &mut dyn FnMut(&[u8])) -> Result<Read, MeshError> {
-    let content = bytes(path)?;
-    seen(&content);
     let in_file = |e| MeshError::InFile { path: path.to_owned(), error: Box::new(e) };
     let plain = |mesh| Read { mesh, notes: Vec::new() };
+    if ending(path) == "vtu" {
+        let file = shown(path, seen).map_err(|source| MeshError::Unreadable { path: path.into(), source })?;
+        return vtk::read_xml(file).map(plain).map_err(in_file);
+    }
+    let content = bytes(path)?;
+    seen(&content);
     let mesh = match format(path, &content)? {
         Format::Gmsh => gmsh::parse(&content).map(plain),
         Format::Vtu => vtk::parse_xml(&content).map(plain),
@@ -54,12 +60,29 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, MeshError> {
     plain_bytes(path).map_err(|source| MeshError::Unreadable { path: PathBuf::from(path), source })
 }
 
-fn plain_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    // A folder or device would fail later with a less helpful message, or never end.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is not a file"));
-    }
+fn plain_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    must_be_file(path)?;
     std::fs::read(path)
+}
+
+/// A folder or device would fail later with a less helpful message, or never end.
+fn must_be_file(path: &Path) -> io::Result<()> {
+    if std::fs::metadata(path)?.is_file() { Ok(()) } else { Err(io::Error::other("it is not a file")) }
+}
+
+/// A file that is read as it goes by, after all of it was shown to `seen`.
+fn shown(path: &Path, seen: &mut dyn FnMut(&[u8])) -> io::Result<BufReader<File>> {
+    must_be_file(path)?;
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    loop {
+        let piece = file.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(file);
+        }
+        seen(piece);
+        let count = piece.len();
+        file.consume(count);
+    }
 }
 
 #[derive(Clone, Copy)]

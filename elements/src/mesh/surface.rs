@@ -11,6 +11,7 @@
 //! Read by `contact`; `mesh::shape` uses it to wrap layers around a core.
 
 use super::{CellKind, Mesh, Side};
+use std::ops::Range;
 
 /// Stands for "no facet" in [`Edge::facets`] (the rim of an open surface).
 pub const NONE: u32 = u32::MAX;
@@ -56,7 +57,8 @@ impl Surface {
     pub fn of(mesh: &Mesh) -> Surface {
         let mut sides = single_sides(mesh);
         sides.sort_unstable();
-        let mut facets = Vec::with_capacity(sides.len());
+        let most = if mesh.cells.iter().any(|c| c.kind == CellKind::Tet10) { 4 } else { 1 };
+        let mut facets = Vec::with_capacity(most * sides.len());
         sides.into_iter().for_each(|side| add_facets(mesh, side, &mut facets));
         drop_covered_quads(&mut facets);
         Surface::from_facets(facets)
@@ -148,36 +150,58 @@ pub(super) fn key(nodes: impl Iterator<Item = u32>) -> [u32; 4] {
     ascending(key)
 }
 
+/// Sides that are matched at a time: a sixteenth of them, or this many. Matching all at once would take more memory than a large mesh itself.
+const MATCHED_AT_ONCE: usize = 1 << 18;
+
 /// Calls `visit` with the sides on each set of nodes: one on the boundary, two between cells.
 fn for_each_place(mesh: &Mesh, mut visit: impl FnMut(&[Entry])) {
     let dimension = mesh.dimension();
 
-    // Counting sort by smallest node: how many per node, where each bucket starts, then fill.
-    let mut ends = vec![0_usize; mesh.nodes.len() + 1];
-    for_each_side(mesh, dimension, |nodes, _| ends[nodes[0] as usize + 1] += 1);
-    for i in 1..ends.len() {
-        ends[i] += ends[i - 1];
-    }
+    // Counting sort by smallest node: how many per node, where each bucket starts, then fill; one range of smallest nodes after the other.
+    let mut sides_of = vec![0_u32; mesh.nodes.len()];
+    for_each_side(mesh, dimension, 0..u32::MAX, |nodes, _| sides_of[nodes[0] as usize] += 1);
+    let all: usize = sides_of.iter().map(|&n| n as usize).sum();
+    let most = (all / 16).max(MATCHED_AT_ONCE);
     let empty = Entry { others: [NONE; 3], side: Side { cells: 0, cell: 0, side: 0 } };
-    let mut entries = vec![empty; *ends.last().unwrap_or(&0)];
-    for_each_side(mesh, dimension, |nodes, side| {
-        let next = &mut ends[nodes[0] as usize];
-        entries[*next] = Entry { others: [nodes[1], nodes[2], nodes[3]], side };
-        *next += 1;
-    });
-
-    // Filling moved every start to its bucket's end.
-    let mut start = 0;
-    for &end in &ends[..mesh.nodes.len()] {
-        let bucket = &mut entries[start..end];
-        bucket.sort_unstable();
-        bucket.chunk_by(|a, b| a.others == b.others).for_each(&mut visit);
-        start = end;
+    let mut entries = Vec::new();
+    let mut first = 0;
+    while first < sides_of.len() {
+        // each start of a bucket, and the sum of all of them
+        let (mut last, mut held) = (first, 0);
+        while let Some(count) = sides_of.get_mut(last) {
+            let next = held + *count as usize;
+            if held > 0 && next > most {
+                break;
+            }
+            *count = held as u32;
+            (held, last) = (next, last + 1);
+        }
+        entries.clear();
+        entries.resize(held, empty);
+        for_each_side(mesh, dimension, first as u32..last as u32, |nodes, side| {
+            let next = &mut sides_of[nodes[0] as usize];
+            entries[*next as usize] = Entry { others: [nodes[1], nodes[2], nodes[3]], side };
+            *next += 1;
+        });
+        // Filling moved every start to its bucket's end.
+        let mut start = 0;
+        for &end in &sides_of[first..last] {
+            let bucket = &mut entries[start..end as usize];
+            bucket.sort_unstable();
+            bucket.chunk_by(|a, b| a.others == b.others).for_each(&mut visit);
+            start = end as usize;
+        }
+        first = last;
     }
 }
 
-/// Calls `visit` with the ascending nodes (padded with [`NONE`]) of every side of every cell of `dimension`.
-pub(super) fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut([u32; 4], Side)) {
+/// Calls `visit` with the ascending nodes (padded with [`NONE`]) of every side of every cell of `dimension` whose smallest node is `within`.
+pub(super) fn for_each_side(
+    mesh: &Mesh,
+    dimension: usize,
+    within: Range<u32>,
+    mut visit: impl FnMut([u32; 4], Side),
+) {
     for (c, cells) in mesh.cells.iter().enumerate() {
         if cells.kind.dimension() != dimension {
             continue;
@@ -185,6 +209,10 @@ pub(super) fn for_each_side(mesh: &Mesh, dimension: usize, mut visit: impl FnMut
         let sides = cells.kind.side_corners();
         for (i, cell) in cells.nodes.chunks_exact(cells.kind.nodes()).enumerate() {
             for (s, local) in sides.iter().enumerate() {
+                let smallest = local.iter().map(|&k| cell[k as usize]).min();
+                if smallest.is_none_or(|node| !within.contains(&node)) {
+                    continue;
+                }
                 let nodes = key(local.iter().map(|&k| cell[k as usize]));
                 visit(nodes, Side { cells: c as u32, cell: i as u32, side: s as u8 });
             }
@@ -207,7 +235,7 @@ pub(super) fn find_sides<'a>(
     }
     // The side found so far, and whether it agrees with the orientation of the face.
     let mut found: Vec<Option<(Side, bool)>> = vec![None; count];
-    for_each_side(mesh, mesh.dimension(), |key, side| {
+    for_each_side(mesh, mesh.dimension(), 0..u32::MAX, |key, side| {
         if !on_face[key[0] as usize] || (key[1] != NONE && !on_face[key[1] as usize]) {
             return;
         }
@@ -269,7 +297,8 @@ fn drop_covered_quads(facets: &mut Vec<Facet>) {
 /// facets that run along it in opposite senses, those of one cell first.
 fn edges(facets: &[Facet]) -> Vec<Edge> {
     // (nodes ascending, runs downwards, facet)
-    let mut uses: Vec<([u32; 2], bool, u32)> = Vec::new();
+    let all = facets.iter().filter(|f| f.count > 2).map(|f| f.count as usize).sum();
+    let mut uses: Vec<([u32; 2], bool, u32)> = Vec::with_capacity(all);
     for (i, f) in facets.iter().enumerate().filter(|(_, f)| f.count > 2) {
         let nodes = f.nodes();
         for (k, &a) in nodes.iter().enumerate() {

@@ -66,8 +66,15 @@ pub(super) const TRUESDELL_WEDGE: Published = Published {
     figures: |_| Vec::new(),
 };
 
-/// The unit square cut into 3×3 quadrilaterals, each of 2×2 cells of two triangles, shrunk by 2 %.
-fn nine(friction: f64) -> String {
+/// A piece of the unit square cut into 3×3 quadrilaterals, shrunk by 2 %: corners, and the velocity of its centroid.
+struct Piece {
+    corners: [[f64; 2]; 4],
+    area: f64,
+    centroid: [f64; 2],
+    velocity: [f64; 2],
+}
+
+fn pieces() -> [Piece; 9] {
     let moved = |i: usize, j: usize| match (i, j) {
         (1, 1) => (0.04, -0.05),
         (1, 2) => (-0.05, 0.03),
@@ -87,17 +94,33 @@ fn nine(friction: f64) -> String {
         let (x, y) = moved(i, j);
         [i as f64 / 3.0 + x, j as f64 / 3.0 + y]
     };
+    std::array::from_fn(|k| {
+        let (i, j) = (k % 3, k / 3);
+        let corners = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+        let mean = [0, 1].map(|a| corners.iter().map(|c| c[a]).sum::<f64>() / 4.0);
+        let corners = corners.map(|c| [0, 1].map(|a| mean[a] + 0.98 * (c[a] - mean[a])));
+        let (area, centroid) = area_and_centroid(corners);
+        let c = centroid.map(|c| c - 0.5);
+        Piece { corners, area, centroid, velocity: [-2.0 * c[0] - c[1], -2.0 * c[1] + c[0]] }
+    })
+}
+
+/// Energy and angular momentum about the origin of nine pieces of density 1 that fly as they are: Σ ½A v², Σ A c × v.
+fn nine_at_start() -> [f64; 2] {
+    pieces().iter().fold([0.0; 2], |[energy, spin], Piece { area, centroid: c, velocity: v, .. }| {
+        [energy + 0.5 * area * (v[0] * v[0] + v[1] * v[1]), spin + area * (c[0] * v[1] - c[1] * v[0])]
+    })
+}
+
+/// Nine pieces, each of 2×2 cells of two triangles.
+fn nine(friction: f64) -> String {
     let mut deck = format!(
         "title = \"Nine fragments\"\nmethod = \"nonsmooth\"\nend = 0.1\n[step]\nsize = 5e-4\n[contact]\nfriction = {friction}\n\
          [output]\nhistory = 200\nframes = 20\n\
          [material.rubber]\nlaw = \"neo-hookean\"\nyoung = 1000.9199584199584\npoisson = 0.2998960498960499\ndensity = 1.0\n"
     );
     let cells = "[[0,1,4],[0,4,3],[1,2,4],[2,5,4],[3,4,6],[4,7,6],[4,5,8],[4,8,7]]";
-    for k in 0..9 {
-        let (i, j) = (k % 3, k / 3);
-        let corners = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-        let mean = [0, 1].map(|a| corners.iter().map(|c| c[a]).sum::<f64>() / 4.0);
-        let [p, q, r, s] = corners.map(|c| [0, 1].map(|a| mean[a] + 0.98 * (c[a] - mean[a])));
+    for (k, Piece { corners: [p, q, r, s], velocity: v, .. }) in pieces().into_iter().enumerate() {
         let mut nodes = Vec::new();
         for b in 0..3 {
             for a in 0..3 {
@@ -107,8 +130,6 @@ fn nine(friction: f64) -> String {
                 nodes.push(format!("[{},{}]", x[0], x[1]));
             }
         }
-        let c = centroid([p, q, r, s]).map(|c| c - 0.5);
-        let v = [-2.0 * c[0] - c[1], -2.0 * c[1] + c[0]];
         deck += &format!(
             "[body.piece-{k}]\nmesh = {{ nodes = [{}], cells = {cells} }}\nmaterial = \"rubber\"\nvelocity = [{}, {}, 0]\n",
             nodes.join(","),
@@ -119,8 +140,8 @@ fn nine(friction: f64) -> String {
     deck
 }
 
-/// Of the area of a quadrilateral.
-fn centroid(corners: [[f64; 2]; 4]) -> [f64; 2] {
+/// Of a quadrilateral.
+fn area_and_centroid(corners: [[f64; 2]; 4]) -> (f64, [f64; 2]) {
     let (mut area, mut first) = (0.0, [0.0; 2]);
     for k in 0..4 {
         let (a, b) = (corners[k], corners[(k + 1) % 4]);
@@ -128,7 +149,7 @@ fn centroid(corners: [[f64; 2]; 4]) -> [f64; 2] {
         area += part;
         (0..2).for_each(|d| first[d] += part * (a[d] + b[d]) / 3.0);
     }
-    first.map(|f| f / area)
+    (0.5 * area, first.map(|f| f / area))
 }
 
 /// Energy at the end, least kinetic energy and drift of the angular momentum of nine fragments, by another program.
@@ -150,13 +171,19 @@ pub(super) const FRAGMENTS: Published = Published {
     },
     checks: |o| {
         let mut checks = Vec::new();
+        let [energy_at_start, spin_at_start] = nine_at_start();
         for (o, (_, [energy, least, drift])) in o.iter().zip(NINE) {
             let name = &o.name;
             let kinetic = o.column("kinetic").into_iter().fold(f64::INFINITY, f64::min);
             let spin = o.column("lz");
             let turned = spin.iter().map(|l| (l - spin[0]).abs()).fold(0.0, f64::max);
             checks.extend([
-                Prototype.within(format!("{name}: initial energy [J]"), o.ledger.initial, 0.353829, 1e-6),
+                Exact.within(
+                    format!("{name}: initial energy, Σ ½ρA v² [J]"),
+                    o.ledger.initial,
+                    energy_at_start,
+                    1e-12,
+                ),
                 Prototype.within(
                     format!("{name}: energy at the end [J]"),
                     o.ledger.total(),
@@ -164,7 +191,12 @@ pub(super) const FRAGMENTS: Published = Published {
                     0.03 * energy,
                 ),
                 Prototype.within(format!("{name}: least kinetic energy [J]"), kinetic, least, 0.05 * least),
-                Prototype.within(format!("{name}: angular momentum at the start"), spin[0], 0.141517, 1e-5),
+                Exact.within(
+                    format!("{name}: angular momentum at the start, Σ ρA c × v"),
+                    spin[0],
+                    spin_at_start,
+                    1e-12,
+                ),
                 Prototype.at_most(format!("{name}: its drift"), turned, 2.0 * drift),
             ]);
             checks.extend(sound(o, 1e-9));

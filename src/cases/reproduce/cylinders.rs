@@ -23,6 +23,12 @@ const ROW: f64 = 1e-4;
 /// Where stresses are compared: when they are largest [s].
 const SPAN: [f64; 2] = [0.019, 0.022];
 
+/// Energy of six small cylinders and four of twice the radius, polygons of 32 sides, at 20 m/s [J].
+fn at_start() -> f64 {
+    let area = 16.0 * (std::f64::consts::TAU / 32.0).sin() * RADIUS * RADIUS * (6.0 + 4.0 * 4.0);
+    0.5 * 800.0 * area * 20.0 * 20.0
+}
+
 /// Total energy at a time, of that at the start.
 pub(super) fn energy(o: &Outcome, time: f64) -> f64 {
     o.at("total", time) / o.ledger.initial
@@ -146,7 +152,12 @@ pub(super) const TEN_CYLINDERS: Published = Published {
         let [own, implicit, double, rate] = [&o[0], &o[1], &o[2], &o[3]];
         let peak = own.most("strain") / own.ledger.initial;
         let mut checks = vec![
-            Prototype.within("energy at the start", own.ledger.initial, 215_355.0, 50.0),
+            Exact.within(
+                "energy at the start, ½ρA v² [J]",
+                own.ledger.initial,
+                at_start(),
+                1e-9 * at_start(),
+            ),
             Prototype.within("energy at 20 ms, of that", energy(own, 0.02), 0.753, 0.03),
             Prototype.within("energy at 40 ms", energy(own, 0.04), 0.628, 0.03),
             Prototype.within("energy at 70 ms", energy(own, 0.07), 0.623, 0.03),

@@ -97,6 +97,7 @@ reaction = "xmin"
 method = "verlet"
 end = 1
 step = { safety = 0.5 }
+verlet = { supports = "rattle" }
 [body.file]
 mesh = { file = "hex8-41-ascii.msh", at = [0, 0, 0], rotate = { axis = [0, 0, 1], angle = 30, about = [1, 1, 1] } }
 material = { law = "linear", young = 1, poisson = 0.3, density = 1 }

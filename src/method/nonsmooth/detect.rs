@@ -22,7 +22,7 @@ use super::simplex::{ContactKind, Foot, Simplex};
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones};
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Query, SearchError, VertexFace, doubled_to};
+use crate::contact::search::{EdgeEdge, PairSearch, Pass, Query, SearchError, VertexFace, doubled_to};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
@@ -42,6 +42,9 @@ const GHOST: f64 = 0.1;
 const FACES: f64 = 0.1;
 /// Costs that differ by less than this share are equal.
 const TIE: f64 = 1e-9;
+
+/// Facets that are this many times the finest one are coarse enough: a search for overlaps at the start reaches no further.
+const COARSE: f64 = 16.0;
 
 /// Identity of a constraint: what touches, and the numbers of the two features.
 pub type Key = (ContactKind, u32, u32);
@@ -94,6 +97,8 @@ pub struct Admissible {
     pub last_of_equals: bool,
     /// Constraints are springs, which leave overlaps: one for a node and a body is enough.
     pub springs: bool,
+    /// Before the first step: nothing was open before.
+    pub starting: bool,
 }
 
 impl Admissible {
@@ -122,6 +127,7 @@ impl Admissible {
             nodes: model.reference.len(),
             last_of_equals: false,
             springs: false,
+            starting: false,
             scene,
             drawn,
         }
@@ -214,6 +220,31 @@ impl Admissible {
         }
         found.new = work.len() - known;
         Ok(found)
+    }
+
+    /// The deepest overlap of two bodies by more than `share` of the local size, and how deep it is [m], up to half a facet: what a search for the
+    /// way of a step does not see.
+    pub fn deep_overlap(&mut self, share: f64) -> Result<Option<([u32; 2], f64)>, SearchError> {
+        let sizes = self.scene.facet_size.iter().copied().filter(|s| s.is_finite());
+        let coarsest = sizes.fold(0.0, f64::max);
+        let reach = coarsest.min(COARSE * self.thinnest);
+        let query = Query { reach, max_penetration: None, ..self.query(0.0) };
+        self.search.find(&self.scene, &self.now, None, &query)?;
+        let scene = &self.scene;
+        let nodes = self.search.vertex_face().iter().filter(|r| !self.is_held(r)).map(|r| {
+            let bodies = [scene.node_body[r.node as usize], scene.facets[r.face as usize].body];
+            (bodies, -r.gap, self.size_of(r.face))
+        });
+        let crossed = |r: &&EdgeEdge| in_normal_cones(scene, &self.now, r.first, r.second, &r.normal);
+        let edges = self.search.edge_edge().iter().filter(|r| r.gap < 0.0).filter(crossed).map(|r| {
+            let bodies = [r.first, r.second].map(|e| scene.edges[e as usize].body);
+            (bodies, depth_of_edges(scene, &self.now, r), self.size_of_edges(r.first, r.second))
+        });
+        let deep = nodes
+            .chain(edges)
+            .filter(|(bodies, depth, size)| bodies[0] != bodies[1] && *depth > share * size);
+        let deepest = deep.max_by(|p, q| p.1.total_cmp(&q.1));
+        Ok(deepest.map(|(bodies, depth, _)| (bodies, depth)))
     }
 
     /// Local size of a facet [m]; of a plane, that of the finest body.
@@ -349,7 +380,7 @@ impl Admissible {
         let lever = c.simplex.foot(&self.start).lever;
         Some(Candidate {
             outside: foot.outside(c.key.0),
-            was_open: c.simplex.value(&self.start) >= -WAS_OPEN * c.size * lever,
+            was_open: self.starting || c.simplex.value(&self.start) >= -WAS_OPEN * c.size * lever,
             faces: self.faces(c.key.1, &foot),
             cost: -g / ease.sqrt(),
             constraint: c,

@@ -511,12 +511,11 @@ impl Method for General {
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
         let halvings = self.options().halvings;
-        for halved in 0..=halvings {
-            match self.try_step(model, state, ledger, stop) {
-                Ok(()) => break,
-                Err(Failed::Stopped) => return Ok(Reached::Stopped),
-                Err(Failed::Error(error)) if halved == halvings => return Err(error),
-                Err(Failed::Error(_)) => {
+        while let Err(failed) = self.try_step(model, state, ledger, stop) {
+            match failed {
+                Failed::Stopped => return Ok(Reached::Stopped),
+                Failed::Error(error) if self.short.times(self.control.dt) >= halvings => return Err(error),
+                Failed::Error(_) => {
                     let dt = self.short.halve(self.control.dt);
                     self.control.set_step(state, dt);
                 }

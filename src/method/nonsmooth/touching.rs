@@ -5,7 +5,7 @@
 //! restitution −= F_n·Δφ − Σ min(0, p·s)                 normal forces along the way of their nodes
 //! ```
 
-use super::detect::{self, ACCEPTED, Admissible, Found, Key};
+use super::detect::{ACCEPTED, Admissible, Found, Key};
 use super::program::{Gradient, Program, Rules};
 use super::simplex::ContactKind;
 use super::{Options, Report, Ties};
@@ -211,28 +211,34 @@ impl Touching {
     /// what is left [m].
     pub fn part_at_start(&mut self, model: &Model, state: &mut State) -> Result<f64, StepError> {
         self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
-        self.program.clear();
-        for _ in 0..self.options.looks {
-            let found = self.at.detect(model, &mut self.program.work, &[])?;
-            if found.new == 0 {
-                break;
-            }
-            let deep = |c: &&detect::Constraint| -self.at.distance(c) > MOVED_APART * c.size;
-            if let Some(c) = self.program.work[self.program.lambda.len()..].iter().find(deep) {
-                let name = |b: u32| self.at.scene.bodies[b as usize].name.clone();
-                let [first, second] = c.bodies.map(name);
-                return Err(StepError::OverlapAtStart { first, second, depth: -self.at.distance(c) });
-            }
-            self.program.adopt(&self.at);
-            // any step will do: only positions are wanted
-            self.program.solve(&mut self.at, 1.0, &Rules::default());
+        if let Some((bodies, depth)) = self.at.deep_overlap(MOVED_APART)? {
+            let [first, second] = bodies.map(|b| self.at.scene.bodies[b as usize].name.clone());
+            return Err(StepError::OverlapAtStart { first, second, depth });
         }
+        self.program.clear();
+        self.at.starting = true;
+        let parted = self.part(model);
+        self.at.starting = false;
+        parted?;
         for &k in &self.program.nodes {
             state.x[k as usize] = self.at.now[k as usize];
         }
         self.program.clear();
         self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
         Ok(self.at.detect(model, &mut Vec::new(), &[])?.depth)
+    }
+
+    /// To the nearest positions without overlap.
+    fn part(&mut self, model: &Model) -> Result<(), StepError> {
+        for _ in 0..self.options.looks {
+            if self.at.detect(model, &mut self.program.work, &[])?.new == 0 {
+                break;
+            }
+            self.program.adopt(&self.at);
+            // any step will do: only positions are wanted
+            self.program.solve(&mut self.at, 1.0, &Rules::default());
+        }
+        Ok(())
     }
 
     pub fn save(&self, record: &mut Record) {

@@ -83,7 +83,7 @@ fn hexes_beside_tets() -> Mesh {
 /// Brute force: a side is on the boundary when no other cell holds all its nodes.
 fn boundary_by_comparing_all(mesh: &Mesh) -> Vec<Side> {
     let mut sides = Vec::new();
-    for_each_side(mesh, mesh.dimension(), |_, side| sides.push(side));
+    for_each_side(mesh, mesh.dimension(), 0..u32::MAX, |_, side| sides.push(side));
     let nodes = |s: Side| mesh.side_nodes(s).collect::<BTreeSet<_>>();
     let shared = |s: Side| sides.iter().any(|&t| t != s && nodes(t) == nodes(s));
     sides.iter().copied().filter(|&s| !shared(s)).collect()

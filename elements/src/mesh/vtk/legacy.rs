@@ -1,7 +1,7 @@
 //! Legacy files: a head of three lines, then sections that begin with a word.
 
 use super::numbers::Stored;
-use super::{Grid, problem};
+use super::{Grid, check_counts, problem, refuse_unsupported};
 use crate::math::Vec3;
 use crate::mesh::error::Place;
 use crate::mesh::source::{Source, shown};
@@ -28,7 +28,18 @@ pub fn parse(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let rest = lines.next().unwrap_or_default();
     let mut source = Source::new(bytes);
     source.start_at(bytes.len() - rest.len(), binary);
-    Reader { source, binary, grid: Grid::default(), cells_at: 0, data: None }.read()
+    let grid = Grid::default();
+    Reader {
+        source,
+        binary,
+        grid,
+        types: Vec::new(),
+        ends: Vec::new(),
+        nodes: Vec::new(),
+        cells_at: 0,
+        data: None,
+    }
+    .read()
 }
 
 /// Whom the arrays that follow belong to.
@@ -42,6 +53,10 @@ struct Reader<'a> {
     source: Source<'a>,
     binary: bool,
     grid: Grid,
+    types: Vec<u8>,
+    /// Where the nodes of each cell end.
+    ends: Vec<u32>,
+    nodes: Vec<u32>,
     cells_at: usize,
     /// Owner of the arrays and their number.
     data: Option<(Owner, usize)>,
@@ -65,7 +80,7 @@ impl Reader<'_> {
                 b"CELL_TYPES" => {
                     let count = self.source.text_number("the number of cells")?;
                     let number = |t: i64| u8::try_from(t).unwrap_or(u8::MAX);
-                    self.grid.types = self.integers(at, count, Stored::Signed(4), number)?;
+                    self.types = self.integers(at, count, Stored::Signed(4), number)?;
                 }
                 b"CELL_DATA" => {
                     self.data = Some((Owner::Cells, self.source.text_number("a number of cells")?))
@@ -78,7 +93,19 @@ impl Reader<'_> {
             }
         }
         let place = self.source.place(self.cells_at);
-        self.grid.mesh(place)
+        refuse_unsupported(&self.types)?;
+        check_counts(&self.types, &self.ends).map_err(|what| problem(place, what))?;
+        let points = self.grid.draft.mesh.nodes.len();
+        if let Some(node) = self.nodes.iter().find(|&&n| n as usize >= points) {
+            return Err(problem(place, format!("a cell uses point {node}, and there are {points}")));
+        }
+        let used = self.ends.last().map_or(0, |&end| end as usize);
+        let nodes = self.nodes.get(..used);
+        let nodes = nodes.ok_or_else(|| problem(place, "cells have more nodes than there are numbers"))?;
+        let mut to = self.grid.take(&self.types, &self.ends, 0, used);
+        nodes.iter().for_each(|&node| to.push(node));
+        drop(self.nodes);
+        self.grid.mesh()
     }
 
     fn points(&mut self, at: usize) -> Result<(), MeshError> {
@@ -91,7 +118,7 @@ impl Reader<'_> {
         if let Some(k) = x.iter().position(|x| !x.is_finite()) {
             return Err(self.source.error(at, format!("point {} has the coordinate {}", k / 3, x[k])));
         }
-        self.grid.points = x.as_chunks::<3>().0.iter().map(|&x| Vec3::from(x)).collect();
+        self.grid.draft.mesh.nodes = x.as_chunks::<3>().0.iter().map(|&x| Vec3::from(x)).collect();
         Ok(())
     }
 
@@ -107,11 +134,11 @@ impl Reader<'_> {
                 return Err(self.source.error(at, "expected CONNECTIVITY after OFFSETS"));
             };
             let stored = self.stored()?;
-            self.grid.nodes = self.integers(at, total, stored, id)?;
+            self.nodes = self.integers(at, total, stored, id)?;
             if ends.windows(2).any(|pair| pair[0] > pair[1]) || ends.first().is_some_and(|&e| e != 0) {
                 return Err(self.source.error(at, "the offsets of cells do not rise from 0"));
             }
-            self.grid.ends = ends.into_iter().skip(1).map(id).collect();
+            self.ends = ends.into_iter().skip(1).map(id).collect();
             return Ok(());
         }
         // counts are taken out of the list in place
@@ -122,14 +149,14 @@ impl Reader<'_> {
             let Some(count) = count else { break };
             numbers.copy_within(from + 1..from + 1 + count, to);
             (from, to) = (from + 1 + count, to + count);
-            self.grid.ends.push(to as u32);
+            self.ends.push(to as u32);
         }
-        if from != total || self.grid.ends.len() != first {
+        if from != total || self.ends.len() != first {
             let message = format!("the {total} numbers are not those of {first} cells");
             return Err(self.source.error(at, message));
         }
         numbers.truncate(to);
-        self.grid.nodes = numbers;
+        self.nodes = numbers;
         Ok(())
     }
 
@@ -221,8 +248,10 @@ impl Reader<'_> {
         let Some((owner, _)) = owned else { return self.pass(at, count, components, stored) };
         let values = self.integers(at, count, stored, |x| x)?;
         match owner {
-            Owner::Cells if count == self.grid.types.len() => self.grid.cell_labels.push((name, values)),
-            Owner::Points if count == self.grid.points.len() => self.grid.point_labels.push((name, values)),
+            Owner::Cells if count == self.types.len() => self.grid.cell_labels.push((name, values)),
+            Owner::Points if count == self.grid.draft.mesh.nodes.len() => {
+                self.grid.point_labels.push((name, values))
+            }
             _ => {}
         }
         Ok(())

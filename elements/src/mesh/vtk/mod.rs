@@ -8,22 +8,26 @@
 //!
 //! Arrays with more than 1000 values are numbers and no sets. Other arrays are passed over. Pieces are put one after the other.
 //!
+//! XML files are read as they go by, numbers straight into the arrays where they belong, so that a packed file, which is smaller than its mesh, takes
+//! little more memory than the mesh alone.
+//!
 //! A file may be cut short, damaged or hostile: nothing is taken for granted that the file does not hold, packed data grow only as they are
 //! unpacked, and errors name the line (text) or byte (binary).
 
 mod base64;
+mod data;
 mod legacy;
 mod numbers;
+mod tags;
 mod xml;
 
 use super::draft::Draft;
 use super::error::Place;
 use super::{CellKind, Mesh, MeshError};
-use crate::math::Vec3;
 use std::collections::BTreeMap;
 
 pub use legacy::parse as parse_legacy;
-pub use xml::parse as parse_xml;
+pub use xml::{parse as parse_xml, read as read_xml};
 
 /// Values of an array beyond which it names no sets.
 const MOST_VALUES: usize = 1000;
@@ -31,11 +35,9 @@ const MOST_VALUES: usize = 1000;
 /// A grid as files have it.
 #[derive(Default)]
 struct Grid {
-    points: Vec<Vec3>,
     types: Vec<u8>,
-    /// Where the nodes of each cell end.
-    ends: Vec<u32>,
-    nodes: Vec<u32>,
+    /// Nodes and cells so far.
+    draft: Draft,
     cell_labels: Vec<(String, Vec<i64>)>,
     point_labels: Vec<(String, Vec<i64>)>,
 }
@@ -91,58 +93,123 @@ fn refuse_unsupported(types: &[u8]) -> Result<(), MeshError> {
     Err(MeshError::UnsupportedCells { cells: counts.into_iter().collect(), help })
 }
 
+/// Whether each cell has as many nodes as its type says; `ends` are where their nodes end.
+fn check_counts(types: &[u8], ends: &[u32]) -> Result<(), String> {
+    if ends.len() != types.len() {
+        return Err(format!("{} cells have {} types", ends.len(), types.len()));
+    }
+    let mut begin = 0;
+    for (cell, (&number, &end)) in types.iter().zip(ends).enumerate() {
+        if let Ok(Some((.., count))) = cell_type(number)
+            && u32::checked_sub(end, begin) != Some(count as u32)
+        {
+            return Err(format!("cell {cell} of type {number} does not have {count} nodes"));
+        }
+        begin = end;
+    }
+    Ok(())
+}
+
 impl Grid {
-    /// `place` is where the cells stand in the file.
-    fn mesh(self, place: Place) -> Result<Mesh, MeshError> {
-        refuse_unsupported(&self.types)?;
-        if self.ends.len() != self.types.len() {
-            let (cells, types) = (self.ends.len(), self.types.len());
-            return Err(problem(place, format!("{cells} cells have {types} types")));
-        }
-        let mut draft = Draft::default();
-        draft.mesh.nodes = self.points;
-        // where each cell goes
-        let mut at = Vec::with_capacity(self.types.len());
-        let mut begin = 0;
-        for (cell, (&number, &end)) in self.types.iter().zip(&self.ends).enumerate() {
-            let nodes = self.nodes.get(begin as usize..end as usize);
-            begin = end;
-            let Ok(Some((kind, more_nodes, count))) = cell_type(number) else {
-                at.push((u32::MAX, 0));
-                continue;
-            };
-            let Some(nodes) = nodes.filter(|nodes| nodes.len() == count) else {
-                return Err(problem(
-                    place,
-                    format!("cell {cell} of type {number} does not have {count} nodes"),
-                ));
-            };
-            if let Some(node) = nodes.iter().find(|&&n| n as usize >= draft.mesh.nodes.len()) {
-                let points = draft.mesh.nodes.len();
-                return Err(problem(place, format!("cell {cell} uses point {node}, and there are {points}")));
-            }
-            let list = draft.list(kind, more_nodes);
-            let to = &mut draft.lists[list].nodes;
-            at.push((list as u32, (to.len() / kind.nodes()) as u32));
-            let first = to.len();
-            to.extend(&nodes[..kind.nodes()]);
-            if number == 8 || number == 11 {
-                // rows of points instead of rounds
-                to[first..].chunks_exact_mut(4).for_each(|four| four.swap(2, 3));
+    /// Takes cells of types and counts that were checked, whose nodes come one after the other, with `first` points before them. Room is made for
+    /// not more than `room` nodes of a kind.
+    fn take<'a>(&'a mut self, types: &'a [u8], ends: &'a [u32], first: usize, room: usize) -> Nodes<'a> {
+        let mut counts = [0; 256];
+        types.iter().for_each(|&number| counts[number as usize] += 1);
+        for &number in types {
+            // lists stand in the order in which their cells come
+            if let (count @ 1.., Ok(Some((kind, more_nodes, _)))) =
+                (std::mem::take(&mut counts[number as usize]), cell_type(number))
+            {
+                let list = self.draft.list(kind, more_nodes);
+                self.draft.lists[list].nodes.reserve((count * kind.nodes()).min(room));
             }
         }
-        for (name, values) in self.cell_labels {
-            for (value, cells) in by_value(&values) {
-                let set = cells.into_iter().map(|c| at[c as usize]).filter(|a| a.0 != u32::MAX).collect();
-                draft.cell_sets.insert(format!("{name}-{value}"), set);
+        self.types.extend_from_slice(types);
+        Nodes {
+            draft: &mut self.draft,
+            types,
+            ends,
+            first: first as u32,
+            cell: 0,
+            taken: 0,
+            list: None,
+            in_cell: 0,
+        }
+    }
+
+    fn mesh(mut self) -> Result<Mesh, MeshError> {
+        if !self.cell_labels.is_empty() {
+            let at = self.places();
+            for (name, values) in std::mem::take(&mut self.cell_labels) {
+                for (value, cells) in by_value(&values) {
+                    let set = cells.into_iter().filter_map(|c| at[c as usize]).collect();
+                    self.draft.cell_sets.insert(format!("{name}-{value}"), set);
+                }
             }
         }
         for (name, values) in self.point_labels {
             for (value, points) in by_value(&values).into_iter().filter(|v| v.0 != 0) {
-                draft.mesh.name_nodes(&format!("{name}-{value}"), points);
+                self.draft.mesh.name_nodes(&format!("{name}-{value}"), points);
             }
         }
-        draft.finish()
+        drop(self.types);
+        self.draft.finish()
+    }
+
+    /// List and number of each cell.
+    fn places(&mut self) -> Vec<Option<(u32, u32)>> {
+        let mut counts = vec![0; self.draft.lists.len()];
+        let mut place = |&number: &u8| {
+            let (kind, more_nodes, _) = cell_type(number).ok()??;
+            let list = self.draft.list(kind, more_nodes);
+            counts[list] += 1;
+            Some((list as u32, counts[list] - 1))
+        };
+        self.types.iter().map(&mut place).collect()
+    }
+}
+
+/// Puts nodes of cells, which come one after the other, into the lists of their kinds.
+struct Nodes<'a> {
+    draft: &'a mut Draft,
+    types: &'a [u8],
+    ends: &'a [u32],
+    first: u32,
+    cell: usize,
+    taken: u32,
+    /// Where the present cell goes, and how many of its nodes.
+    list: Option<(usize, usize)>,
+    in_cell: usize,
+}
+
+impl Nodes<'_> {
+    fn push(&mut self, node: u32) {
+        // cells of no node are passed over
+        while self.in_cell == 0 && self.ends[self.cell] == self.taken {
+            self.cell += 1;
+        }
+        let number = self.types[self.cell];
+        if self.in_cell == 0 {
+            let known = cell_type(number).ok().flatten();
+            self.list = known.map(|(kind, more, _)| (self.draft.list(kind, more), kind.nodes()));
+        }
+        self.in_cell += 1;
+        self.taken += 1;
+        if let Some((list, count)) = self.list
+            && self.in_cell <= count
+        {
+            let to = &mut self.draft.lists[list].nodes;
+            to.push(self.first + node);
+            if self.in_cell == count && (number == 8 || number == 11) {
+                // rows of points instead of rounds
+                let cell = to.len() - count;
+                to[cell..].chunks_exact_mut(4).for_each(|four| four.swap(2, 3));
+            }
+        }
+        if self.ends[self.cell] == self.taken {
+            (self.cell, self.in_cell) = (self.cell + 1, 0);
+        }
     }
 }
 

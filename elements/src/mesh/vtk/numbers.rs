@@ -60,7 +60,7 @@ impl Stored {
         raw.chunks_exact(self.bytes()).map(|bytes| self.float(bytes, big_endian)).collect()
     }
 
-    fn float(self, bytes: &[u8], big_endian: bool) -> f64 {
+    pub fn float(self, bytes: &[u8], big_endian: bool) -> f64 {
         match self {
             Stored::Float32 => f32::from_bits(word(bytes, big_endian) as u32).into(),
             Stored::Float64 => f64::from_bits(word(bytes, big_endian)),
