@@ -179,15 +179,22 @@ impl Collisions {
             let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
             self.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
-        if options.guard {
-            self.look_ahead()?;
-        }
         let query = self.query(options);
+        let ahead = options.guard.then(|| self.look_ahead());
+        let Collisions { world: ContactWorld { scene, search, x, .. }, on_the_way, start, .. } = self;
+        let (scene, x) = (&*scene, &x[..]);
+        let mut find = || search.find(scene, x, Some(start), &query);
+        match ahead {
+            Some(ahead) => {
+                let gather = || on_the_way.gather(scene, Positions::swept(start, x), &ahead);
+                let (found, gathered) = rayon::join(find, gather);
+                found.and(gathered)?;
+            }
+            None => find()?,
+        }
         if swept {
             self.find_crossings(&query, options.guard)?;
         }
-        let ContactWorld { scene, search, x, .. } = &mut self.world;
-        search.find(scene, x, Some(&self.start), &query)?;
         self.collect(swept);
         Ok(())
     }

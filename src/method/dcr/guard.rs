@@ -16,7 +16,7 @@ use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{Candidates, PairSearch, Pass, Positions, Query, SearchError};
+use crate::contact::search::{Candidates, PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
@@ -190,19 +190,18 @@ impl Collisions {
         Err(StepError::Unguarded { first, second, time })
     }
 
-    /// Finds who is near whom on the way of this step.
-    pub(super) fn look_ahead(&mut self) -> Result<(), SearchError> {
-        let Collisions { world, on_the_way, start, impact_zones, .. } = self;
+    /// What the search on the way is to know before this step: no more than how far everybody has come, for the way is looked
+    /// at as far as is asked.
+    pub(super) fn look_ahead(&mut self) -> Query {
+        let Collisions { world, on_the_way, impact_zones, .. } = self;
         if let Some(ways) = &world.search.ways {
-            // no more than how far everybody has come: the way is looked at as far as is asked
             let own = on_the_way.ways.get_or_insert_default();
             (own.at_rest, own.margin) = (f64::INFINITY, f64::INFINITY);
             own.of_body.clone_from(&ways.of_body);
             on_the_way.lasting = true;
         }
         impact_zones.gathered.clone_from(&world.x);
-        let query = Query::all(REACH * self.clearance);
-        on_the_way.gather(&world.scene, Positions::swept(start, &world.x), &query)
+        Query::all(REACH * self.clearance)
     }
 
     /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
