@@ -87,7 +87,7 @@ section! {
         /// Times that positions are looked at in a step, at most.
         looks: u32 as Count = 60;
         /// Times that a step is halved, at most; then the run ends.
-        halvings: u32 = 5;
+        halvings: u32 = 8;
         /// Through which of two facets that cost the same a node leaves.
         ties: Ties;
     } check |r| {
