@@ -57,7 +57,7 @@ pub struct ImpactZones {
     gathered: Vec<Vec3>,
     asked: Vec<Vec3>,
     moved: Vec<bool>,
-    /// Nodes that contact had moved before the last round; empty before the first.
+    /// Nodes that contact has moved in this step; empty before the first round.
     touched: Vec<bool>,
     /// Candidates of either kind that stand in `near`.
     listed: [Vec<bool>; 2],
@@ -68,6 +68,7 @@ pub struct ImpactZones {
 struct Near {
     of: Candidate,
     met: Option<f64>,
+    asked: bool,
     /// Place among the candidates of its kind.
     place: u32,
     /// How far its bodies have come, and how far they may before the two can meet [m].
@@ -76,17 +77,18 @@ struct Near {
 }
 
 impl Near {
-    /// Asks whether the two meet on their way, if one of their nodes has moved or if their bodies have come far enough.
-    fn ask(&mut self, scene: &Scene, motion: StepPath, moved: &[bool], least: f64) {
-        let moved = self.of.nodes(scene).any(|k| moved[k as usize]);
-        if !moved && self.travel + least < self.until {
+    /// Asks whether the two meet on their way, unless nothing has changed since that was asked.
+    fn ask(&mut self, scene: &Scene, motion: StepPath, [moved, touched]: [&[bool]; 2], least: f64) {
+        let any = |of: &[bool]| self.of.nodes(scene).any(|k| of[k as usize]);
+        if self.asked && !any(moved) {
             return;
         }
         self.met = self.of.meets(scene, motion, least);
-        // From where a node was moved to in a step it may be moved on: how far that is nobody counts.
-        if !moved && self.met.is_none() {
+        // A node that contact has moved in this step may be moved on, or back: how far that is from here nobody counts.
+        if self.met.is_none() && !any(touched) {
             self.until = (self.travel + self.of.stays_apart(scene, motion)) * (1.0 - ROUNDED);
         }
+        self.asked = true;
     }
 }
 
@@ -130,7 +132,7 @@ impl ImpactZones {
                 let listed = &mut self.listed[kind][place as usize];
                 if !*listed && (line >= until || of.nodes(scene).any(|k| self.moved[k as usize])) {
                     *listed = true;
-                    self.near.push(Near { of, met: None, place, travel: group.travel, until });
+                    self.near.push(Near { of, met: None, asked: false, place, travel: group.travel, until });
                 }
             }
         }
@@ -219,9 +221,10 @@ impl Collisions {
         }
         let least = SEPARATION * self.clearance;
         impact_zones.list(scene, on_the_way.candidates(), nodes, now, least);
-        let (motion, moved) = (StepPath { start, end: now }, &impact_zones.moved);
+        let motion = StepPath { start, end: now };
+        let nodes = [&impact_zones.moved[..], &impact_zones.touched];
         let near = impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE);
-        near.for_each(|near| near.ask(scene, motion, moved, least));
+        near.for_each(|near| near.ask(scene, motion, nodes, least));
         impact_zones.remember(&mut on_the_way.findings_mut().candidates);
         impact_zones.meetings.clear();
         impact_zones
