@@ -122,8 +122,12 @@ def stopped(arguments, moment):
     """Signals a program at a moment of its processor time; how long it went on [s of processor, s], and its exit status."""
     with tempfile.TemporaryFile("w+") as told:
         child = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=told)
-        while (used := processor(child.pid)) is not None and used < moment:
-            time.sleep(0.01)
+        try:
+            while (used := processor(child.pid)) is not None and used < moment:
+                time.sleep(0.01)
+        except BaseException:
+            child.kill()
+            raise
         if used is not None:
             child.send_signal(signal.SIGINT)
         begin = time.monotonic()
@@ -154,6 +158,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=float, default=2.0)
     options = parser.parse_args()
+    # whoever ends this ends what it has started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     program, dice, wrong = os.path.abspath(options.program), random.Random(options.seed), []
     print(f"{'':<36} stops  worst [s of processor] [s]")
     with tempfile.TemporaryDirectory(prefix="carom-stops-") as place:
