@@ -13,6 +13,7 @@ use carom::math::Vec3;
 use carom::mesh::surface::Surface;
 use carom::mesh::{MeshError, file};
 use carom::model::{Body, Model};
+use carom::run::memory::gigabytes;
 use price::Price;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -126,7 +127,12 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
         told(elements + contact),
     )?;
     if let Some(bytes) = resident_bytes() {
-        writeln!(text, "memory {:.0} MB as built", bytes as f64 / 1e6)?;
+        writeln!(
+            text,
+            "memory {} as built, about {} in a run",
+            gigabytes(bytes as f64),
+            gigabytes(loaded.memory)
+        )?;
     }
     writeln!(text, "output {} rows of history, {} frames", spec.output.history + 1, spec.output.frames + 1)
 }

@@ -1,10 +1,10 @@
 //! `carom replay`: a run that has been done, looked at more closely.
 
-use crate::exit::{BAD_INPUT, Failure, INTERNAL, Outcome, complain, say};
+use crate::exit::{BAD_INPUT, Failure, Outcome, complain, say};
 use crate::input::threads;
 use crate::progress::Progress;
 use crate::run::last_words;
-use crate::signals::{Patience, Stop};
+use crate::signals::listen;
 use carom::method::Reached;
 use carom::output::history;
 use carom::simulation::Replay;
@@ -42,9 +42,7 @@ pub struct Arguments {
 }
 
 pub fn replay(arguments: &Arguments) -> Outcome {
-    let stop =
-        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
-    let patience = Patience::begin(&stop);
+    let (stop, patience) = listen()?;
     let Arguments { folder, from, until, frames, history, .. } = arguments;
     let out = arguments.out.clone().unwrap_or_else(|| beside(folder));
     if same(folder, &out) {

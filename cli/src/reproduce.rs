@@ -1,7 +1,7 @@
 //! `carom reproduce`: runs the published cases and checks them.
 
-use crate::exit::{BAD_INPUT, CHECK_FAILED, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, unless_closed};
-use crate::signals::Stop;
+use crate::exit::{BAD_INPUT, CHECK_FAILED, FAILED, Failure, NO_OUTPUT, Outcome, unless_closed};
+use crate::signals::listen;
 use carom::cases::reproduce::{CASES, Check, Origin, Published, ReproduceError, Request, find, report};
 use clap::Args;
 use serde_json::json;
@@ -34,8 +34,7 @@ pub struct ReproduceArgs {
 }
 
 pub fn command(args: &ReproduceArgs) -> Outcome {
-    let stop =
-        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
+    let (stop, _patience) = listen()?;
     let verdict = unless_closed(reproduce(args, &stop.flag, &mut io::stdout()), Verdict::Passed)?;
     if stop.raised() {
         return Ok(stop.code());

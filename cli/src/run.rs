@@ -1,10 +1,10 @@
 //! `carom run`: a deck to its end, or as far as it gets.
 
-use crate::exit::{BAD_INPUT, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, complain, say};
+use crate::exit::{BAD_INPUT, FAILED, Failure, NO_OUTPUT, Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::progress::{Progress, duration};
 use crate::residuals::Residuals;
-use crate::signals::{Patience, Stop};
+use crate::signals::listen;
 use carom::deck::harmless;
 use carom::method::Reached;
 use carom::output::summary::Summary;
@@ -38,9 +38,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
-    let stop =
-        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
-    let patience = Patience::begin(&stop);
+    let (stop, patience) = listen()?;
     let found = arguments.deck.find()?;
     let threads = arguments.deck.threads()?;
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&found.stem));

@@ -3,7 +3,7 @@
 //! `signal-hook` and not `ctrlc`: the exit code depends on which signal came, and `ctrlc` does not tell. Its flags
 //! need no thread and no `unsafe` here.
 
-use crate::exit::complain;
+use crate::exit::{Failure, INTERNAL, complain};
 use carom::simulation::mark_interrupted;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -60,8 +60,16 @@ struct Shared {
     folder: Mutex<Option<PathBuf>>,
 }
 
+/// Listens from now on, and ends the program if nobody else does so in time.
+pub fn listen() -> Result<(Stop, Patience), Failure> {
+    let stop =
+        Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))?;
+    let patience = Patience::begin(&stop);
+    Ok((stop, patience))
+}
+
 impl Patience {
-    pub fn begin(stop: &Stop) -> Patience {
+    fn begin(stop: &Stop) -> Patience {
         let shared = Arc::new(Shared::default());
         let (mine, flag, which) = (Arc::clone(&shared), Arc::clone(&stop.flag), Arc::clone(&stop.which));
         thread::spawn(move || {
@@ -109,7 +117,7 @@ impl Shared {
                 "interrupted in the middle of a long step; results in {} are valid, --resume continues from the last checkpoint",
                 folder.display()
             )),
-            _ => complain("interrupted before the first step"),
+            _ => complain("interrupted"),
         }
         std::process::exit(if code == 143 { 143 } else { 130 });
     }

@@ -1,10 +1,10 @@
 //! `carom study` and `carom compare`: one deck many times, and runs beside each other.
 
-use crate::exit::{BAD_INPUT, FAILED, Failure, INTERNAL, NO_OUTPUT, Outcome, complain, say};
+use crate::exit::{BAD_INPUT, FAILED, Failure, NO_OUTPUT, Outcome, complain, say};
 use crate::input::DeckArguments;
 use crate::look::{Paper, failure};
 use crate::progress::StudyBar;
-use crate::signals::Stop;
+use crate::signals::{Stop, listen};
 use carom::look::{self, Comparison, PlotOptions, TimeUnit};
 use carom::{Combine, Study, StudyDeck, StudyError, Tally, Varied};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub fn study(arguments: &StudyArguments) -> Outcome {
     if arguments.collect {
         return files(arguments.quiet, study.collect(Some(threads))?);
     }
-    let stop = listen()?;
+    let (stop, _patience) = listen()?;
     let tally = carried(&study, threads, arguments.overwrite, false, arguments.quiet, &stop)?;
     files(arguments.quiet, study.collect(Some(threads))?)?;
     ended(&tally, &stop)
@@ -125,7 +125,7 @@ pub fn compare(arguments: &CompareArguments) -> Outcome {
         some => some.to_vec(),
     };
     let study = Study::of_methods(deck, &methods, out.clone())?;
-    let stop = listen()?;
+    let (stop, _patience) = listen()?;
     let tally = carried(&study, threads, arguments.overwrite, true, arguments.quiet, &stop)?;
     let refused = |name: &str| tally.failed.iter().any(|(failed, _)| failed == name);
     let members = study.members().iter().filter(|m| !refused(&m.name));
@@ -151,10 +151,6 @@ fn deck_of(arguments: &DeckArguments) -> Result<(StudyDeck, String), Failure> {
     let found = arguments.find()?;
     let (name, options) = (arguments.deck.clone(), found.options().to_vec());
     Ok((StudyDeck { name, text: found.text, folder: found.folder, options }, found.stem))
-}
-
-fn listen() -> Result<Stop, Failure> {
-    Stop::listen().map_err(|e| Failure::new(INTERNAL, format!("cannot listen to signals: {e}")))
 }
 
 fn carried(

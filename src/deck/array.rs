@@ -4,10 +4,9 @@
 //! the resolved deck names every copy.
 
 use super::body::Array;
-use super::size::gigabytes;
 use crate::math::Vec3;
 use crate::math::dice::Dice;
-use crate::run::memory::Room;
+use crate::run::memory::{Room, gigabytes};
 use carom_declare::tree::Entry;
 use carom_declare::{Item, Kind, Node, Place, Problems, Tree, Value};
 use std::collections::HashSet;

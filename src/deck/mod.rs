@@ -75,6 +75,8 @@ pub struct Loaded {
     pub surfaces: Option<Surfaces>,
     /// Steps [s] of groups of potentials, ascending, and how many potentials each has; empty where all have one step.
     pub kicks: Vec<(f64, u64)>,
+    /// What a run takes, roughly [bytes].
+    pub memory: f64,
     pub warnings: Vec<Problem>,
     folder: PathBuf,
 }
@@ -91,7 +93,7 @@ pub fn load_with(input: &Input, laws: &OwnLaws, loads: &[OwnLoad]) -> Result<Loa
     let problems = Problems::new(&source).with_context(laws);
     let room = memory::room();
     array::expand(&mut tree, room, &problems);
-    shatter::expand(&mut tree, &problems);
+    shatter::expand(&mut tree, room, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
         if !size::fits(&draft, input.folder, room, &tree, &problems) {
             return None;
@@ -102,15 +104,16 @@ pub fn load_with(input: &Input, laws: &OwnLaws, loads: &[OwnLoad]) -> Result<Loa
         if !problems.none() {
             return None;
         }
-        Some((build::case(&spec, made, loads, input.folder, &tree, &problems)?, spec))
+        let memory = size::fits_as_made(&spec, &made, input.folder, &tree, &problems)?;
+        Some((build::case(&spec, made, loads, input.folder, &tree, &problems)?, spec, memory))
     });
     let warnings = problems.verdict()?;
-    let Some((built, spec)) = built else {
+    let Some((built, spec, memory)) = built else {
         // Nothing is given up without a word; should it happen, this is better than none.
         let at = At::File(input.name.into());
         let message = "the deck could not be read".into();
         return Err(DeckErrors { problems: vec![Problem { at, message, help: String::new() }] });
     };
     let build::Built { case, surfaces, kicks } = built;
-    Ok(Loaded { case, spec, surfaces, kicks, warnings, folder: input.folder.to_owned() })
+    Ok(Loaded { case, spec, surfaces, kicks, memory, warnings, folder: input.folder.to_owned() })
 }

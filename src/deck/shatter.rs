@@ -10,6 +10,7 @@ use crate::math::Vec3;
 use crate::mesh::convex::Convex;
 use crate::mesh::shatter::shatter;
 use crate::mesh::{Mesh, MeshError, shape};
+use crate::run::memory::{Room, lack};
 use carom_declare::tree::Entry;
 use carom_declare::{Count, Item, Kind, Node, NotNegative, Place, Problems, Tree, Value, Written, section};
 
@@ -40,8 +41,13 @@ section! {
 /// More pieces than this take too long to cut.
 const MOST_PIECES: u32 = 20_000;
 
-/// Replaces every body that has a `shatter` by its pieces.
-pub fn expand(tree: &mut Tree, problems: &Problems) {
+/// Cells of a piece before it is refined, on average: as many as the faces of Voronoi cells at random have triangles, or edges.
+const CELLS: [f64; 2] = [6.0, 40.0];
+/// What the text of a cell takes [bytes], until it is built: 790 000 took 0.97 GB.
+const CELL: f64 = 1250.0;
+
+/// Replaces every body that has a `shatter` by its pieces, if there is `room` for them.
+pub fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
     let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
     let mut all = Vec::with_capacity(bodies.len());
     for mut body in std::mem::take(bodies) {
@@ -57,12 +63,20 @@ pub fn expand(tree: &mut Tree, problems: &Problems) {
             (shatter, mesh, node.place.clone())
         });
         match asked {
-            Some((Some(shatter), Some(mesh), place)) => match pieces(&shatter, &mesh) {
-                Ok(pieces) => write(&body, &shatter, pieces, &mut all),
-                Err(error) => {
-                    problems.add(&place, format!("body `{}` cannot be shattered: {error}", body.key), "")
+            Some((Some(shatter), Some(mesh), place)) => {
+                let need = CELL * shatter.cells(&mesh);
+                if let Some(lack) = lack(need, room) {
+                    let message = format!("body `{}` in {} pieces {lack}", body.key, shatter.pieces);
+                    problems.add(&place, message, "take fewer pieces, or a smaller `refine`");
+                    continue;
                 }
-            },
+                match pieces(&shatter, &mesh) {
+                    Ok(pieces) => write(&body, &shatter, pieces, &mut all),
+                    Err(error) => {
+                        problems.add(&place, format!("body `{}` cannot be shattered: {error}", body.key), "")
+                    }
+                }
+            }
             // what cannot be read has been told
             asked => {
                 if let (Some(_), Value::Table(keys)) = (asked, &mut body.node.value) {
@@ -73,6 +87,16 @@ pub fn expand(tree: &mut Tree, problems: &Problems) {
         }
     }
     *bodies = all;
+}
+
+impl Shatter {
+    /// How many cells the pieces of a mesh have together, roughly.
+    fn cells(&self, mesh: &MeshSpec) -> f64 {
+        let plane = matches!(mesh.origin, Origin::Shape(Shape::Rectangle(_) | Shape::Polygon(_)));
+        let [flat, solid] = CELLS;
+        let (each, finer) = if plane { (flat, 4.0_f64) } else { (solid, 8.0) };
+        f64::from(self.pieces) * each * finer.powf(f64::from(self.refine))
+    }
 }
 
 /// The pieces in their places, and the centre of the whole.

@@ -1,27 +1,28 @@
 //! How much memory a deck asks for, before anything large is built: counts of nodes and cells follow from the keys of shapes.
 //!
 //! ```text
-//! bytes = bodies·BODY + nodes·NODE + cells·cell + facets·FACET (where anybody can be touched)
-//!         + n·ROW + n^{4/3}·FILL (implicit, n unknowns in space)
+//! bytes = bodies·BODY + nodes·NODE + cells·cell + facets·facet + facets²·pair (where anybody can be touched)
+//!         + n·row + n^{4/3}·fill (implicit, n unknowns in space)
 //! ```
 //!
 //! The factors are what runs of boxes of 27 000 to 125 000 cells took per piece (`peak_rss_bytes` of their summaries), output
-//! included, and of 40 000 boxes of one cell each; the last is the fill of factors in the order of nested dissection.
+//! included, of 40 000 boxes of one cell each, and of a thousand cubes of 27 cells that stand on each other; the last is the fill of
+//! factors in the order of nested dissection. A second look is taken when the meshes are there: what a file holds is not known before.
 
+use super::check::{Made, Prepared};
 use super::mesh::{MeshSpec, Origin, Shape};
-use super::spec::{AnyBody, Draft, MethodName};
-use crate::mesh::CellKind;
+use super::method::touches;
+use super::spec::{AnyBody, Draft, MethodName, Spec};
 use crate::mesh::shape::Base;
-use crate::run::memory::Room;
+use crate::mesh::{CellKind, Mesh};
+use crate::run::memory::{self, Room, gigabytes, lack};
 use carom_declare::{Problems, Tree};
 use std::fs;
 use std::path::Path;
 
 const BODY: f64 = 6000.0;
 const NODE: f64 = 450.0;
-const FACET: f64 = 2600.0;
-const ROW: f64 = 4100.0;
-const FILL: f64 = 120.0;
+const OBSTACLE_FACET: f64 = 2600.0;
 /// What a file takes per byte of it, while it is read: text is longer than numbers.
 const FILE: f64 = 12.0;
 
@@ -41,29 +42,93 @@ pub struct Size {
 impl Size {
     fn new(dimension: usize, kind: CellKind, nodes: f64, cells: f64, facets: f64) -> Size {
         // six tetrahedra fill a hexahedron, two triangles a quadrilateral, and each has halves of its facets
-        let (pieces, halves, cell) = match kind {
-            CellKind::Tet4 => (6.0, 2.0, 240.0),
+        let (pieces, halves) = match kind {
+            CellKind::Tet4 => (6.0, 2.0),
             // nodes in the middle of edges, and sides of four triangles
-            CellKind::Tet10 => (6.0, 8.0, 900.0),
-            CellKind::Tri3 | CellKind::Shell3 => (2.0, 1.0, 300.0),
-            CellKind::Hex8 => (1.0, 1.0, 350.0),
-            CellKind::Quad4 | CellKind::Bar2 => (1.0, 1.0, 300.0),
+            CellKind::Tet10 => (6.0, 8.0),
+            CellKind::Tri3 | CellKind::Shell3 => (2.0, 1.0),
+            CellKind::Hex8 | CellKind::Quad4 | CellKind::Bar2 => (1.0, 1.0),
         };
+        let cell = cell_bytes(kind);
         let nodes = if kind == CellKind::Tet10 { 8.0 * nodes } else { nodes };
         Size { nodes, cells: pieces * cells, facets: halves * facets, file: 0.0, dimension, cell }
     }
 
-    /// Memory of a run [bytes].
-    fn bytes(&self, contact: bool, implicit: bool) -> f64 {
-        let explicit = BODY + NODE * self.nodes + self.cell * self.cells + FILE * self.file;
-        let touching = if contact { FACET * self.facets } else { 0.0 };
-        let unknowns = self.dimension as f64 * self.nodes;
-        let fill = match self.dimension {
+    /// Of a mesh that is there. Its surface is that of something compact, or all of its cells where they are few.
+    fn made(mesh: &Mesh) -> Size {
+        let cells: f64 = mesh.cells.iter().map(|c| c.len() as f64).sum();
+        let bytes: f64 = mesh.cells.iter().map(|c| c.len() as f64 * cell_bytes(c.kind)).sum();
+        let dimension = mesh.dimension();
+        let facets = match dimension {
+            3 => (8.0 * cells.powf(2.0 / 3.0)).min(2.0 * cells),
+            _ => (8.0 * cells.sqrt()).min(2.0 * cells),
+        };
+        let sheet = mesh.cells.iter().any(|c| c.kind == CellKind::Shell3);
+        let facets = if sheet { cells } else { facets };
+        Size {
+            nodes: mesh.nodes.len() as f64,
+            cells,
+            facets,
+            file: 0.0,
+            dimension,
+            cell: bytes / cells.max(1.0),
+        }
+    }
+}
+
+/// What a cell of a kind takes [bytes].
+fn cell_bytes(kind: CellKind) -> f64 {
+    match kind {
+        CellKind::Tet4 => 240.0,
+        CellKind::Tet10 => 900.0,
+        CellKind::Hex8 => 350.0,
+        CellKind::Tri3 | CellKind::Shell3 | CellKind::Quad4 | CellKind::Bar2 => 300.0,
+    }
+}
+
+/// What a method takes [bytes].
+struct Factors {
+    /// For each facet of a body where nothing can touch anything, and with contacts all around.
+    idle: f64,
+    facet: f64,
+    /// For each pair of facets, where the operator between contacts is full: a side of a box against another.
+    pair: f64,
+    /// For each row of its matrix, and for their fill.
+    row: f64,
+    fill: f64,
+}
+
+impl Factors {
+    /// Piles of cubes that stand on each other decide about facets.
+    fn of(method: MethodName) -> Factors {
+        let explicit = |idle, facet| Factors { idle, facet, pair: 0.0, row: 0.0, fill: 0.0 };
+        let implicit = |facet| Factors { row: 4100.0, fill: 120.0, ..explicit(2600.0, facet) };
+        match method {
+            // alone it knows no surfaces
+            MethodName::Verlet => explicit(0.0, 3800.0),
+            MethodName::Asynchronous => explicit(3800.0, 3800.0),
+            MethodName::SemiExplicit => explicit(2600.0, 5300.0),
+            MethodName::Dcr | MethodName::Nonsmooth => explicit(2600.0, 6300.0),
+            MethodName::BipotentialImplicit => Factors { pair: 8.0, ..implicit(4000.0) },
+            MethodName::VelocityUpdate | MethodName::NewmarkPenalty => implicit(11_000.0),
+            MethodName::Static => Factors { idle: 0.0, ..implicit(0.0) },
+        }
+    }
+
+    /// Memory of a body in a run [bytes]; obstacles have no unknowns, and few of their facets are touched.
+    fn bytes(&self, size: &Size, contact: bool, deformable: bool) -> f64 {
+        let own = BODY + NODE * size.nodes + size.cell * size.cells + FILE * size.file;
+        let touching = match (contact, deformable) {
+            (false, _) => self.idle * size.facets,
+            (true, false) => OBSTACLE_FACET * size.facets,
+            (true, true) => self.facet * size.facets + self.pair * size.facets * size.facets,
+        };
+        let unknowns = if deformable { size.dimension as f64 * size.nodes } else { 0.0 };
+        let fill = match size.dimension {
             3 => unknowns.powf(4.0 / 3.0),
             _ => unknowns * unknowns.max(2.0).log2(),
         };
-        let solving = if implicit { ROW * unknowns + FILL * fill } else { 0.0 };
-        explicit + touching + solving
+        own + touching + self.row * unknowns + self.fill * fill
     }
 }
 
@@ -156,53 +221,85 @@ fn of_mesh(mesh: &MeshSpec, folder: &Path) -> Size {
     }
 }
 
-/// Does what the deck asks for fit the memory? If not, it is told with figures.
-pub fn fits(draft: &Draft, folder: &Path, room: Option<Room>, tree: &Tree, problems: &Problems) -> bool {
-    let (Some(bodies), Some(room)) = (&draft.body, room) else { return true };
-    let implicit = draft.method.is_some_and(|m| m.implicit() || m == MethodName::Static);
-    let contact =
-        draft.method != Some(MethodName::Static) && (bodies.iter().count() > 1 || draft.contact.is_some());
-    let size = |body: &AnyBody| match body {
-        AnyBody::Deformable(body) => {
-            let (size, finer) = (of_mesh(&body.mesh, folder), 4.0_f64.powf(f64::from(body.refine)));
-            let Size { nodes, cells, facets, .. } = size;
-            (Size { nodes: finer * nodes, cells: finer * cells, facets: finer * facets, ..size }, implicit)
-        }
-        AnyBody::Rigid(obstacle) => {
-            (obstacle.mesh.as_ref().map_or(Size::default(), |m| of_mesh(m, folder)), false)
-        }
-    };
-    let each = bodies.iter().map(|(name, body)| {
-        let (size, implicit) = size(body);
-        (name, size.cells, size.bytes(contact, implicit))
-    });
-    let (mut sum, mut cells, mut largest) = (0.0, 0.0, ("", 0.0, 0.0));
-    for (name, count, bytes) in each {
-        sum += bytes;
-        cells += count;
-        if bytes > largest.1 {
-            largest = (name, bytes, count);
-        }
-    }
-    // more than ids can count is told when the mesh is built, which asks for nothing before
-    let fits = sum <= room.bytes as f64 || largest.2 >= f64::from(u32::MAX);
-    if !fits {
-        let message = format!(
-            "this deck needs about {} of memory ({cells:.3e} cells, {} of it for body `{}`), and {} are {}",
-            gigabytes(sum),
-            gigabytes(largest.1),
-            largest.0,
-            gigabytes(room.bytes as f64),
-            room.bound
-        );
-        let path = ["body", largest.0, "mesh"];
-        problems.add(&tree.place(&path), message, "take fewer cells, or a machine with more memory");
-    }
-    fits
+/// What all bodies of a deck take together, and the largest of them.
+struct Estimate<'a> {
+    bytes: f64,
+    cells: f64,
+    largest: (&'a str, f64, f64),
 }
 
-pub fn gigabytes(bytes: f64) -> String {
-    if bytes < 1e9 { format!("{:.0} MB", 1e-6 * bytes) } else { format!("{:.1} GB", 1e-9 * bytes) }
+impl<'a> Estimate<'a> {
+    /// Of bodies by name; deformable ones are those that are solved for.
+    fn of(bodies: impl Iterator<Item = (&'a str, (Size, bool))>, method: MethodName, contact: bool) -> Self {
+        let factors = Factors::of(method);
+        let mut sum = Estimate { bytes: 0.0, cells: 0.0, largest: ("", 0.0, 0.0) };
+        for (name, (size, deformable)) in bodies {
+            let bytes = factors.bytes(&size, contact && method != MethodName::Static, deformable);
+            sum.bytes += bytes;
+            sum.cells += size.cells;
+            if bytes > sum.largest.1 {
+                sum.largest = (name, bytes, size.cells);
+            }
+        }
+        sum
+    }
+
+    /// Is there room? If not, it is told with figures.
+    fn fits(&self, room: Option<Room>, tree: &Tree, problems: &Problems) -> bool {
+        let (name, bytes, cells) = self.largest;
+        // more than ids can count is told when the mesh is built, which asks for nothing before
+        let lack = lack(self.bytes, room).filter(|_| cells < f64::from(u32::MAX));
+        if let Some(lack) = &lack {
+            let share = format!("{:.3e} cells, {} of it for body `{name}`", self.cells, gigabytes(bytes));
+            let message =
+                format!("this deck {}", lack.replacen(" of memory", &format!(" of memory ({share})"), 1));
+            let help = "take fewer cells, or a machine with more memory";
+            problems.add(&tree.place(&["body", name, "mesh"]), message, help);
+        }
+        lack.is_none()
+    }
+}
+
+/// Counts of a body, and whether it is deformable. Those of its mesh count, if that is there and does not follow from the deck.
+fn of_body(body: &AnyBody, folder: &Path, made: Option<&Mesh>) -> (Size, bool) {
+    let of = |spec: &MeshSpec| match (&spec.origin, made) {
+        (Origin::File(_) | Origin::Drawn(_), Some(mesh)) => Size::made(mesh),
+        _ => of_mesh(spec, folder),
+    };
+    match body {
+        AnyBody::Deformable(body) => {
+            let (size, finer) = (of(&body.mesh), 4.0_f64.powf(f64::from(body.refine)));
+            let Size { nodes, cells, facets, .. } = size;
+            (Size { nodes: finer * nodes, cells: finer * cells, facets: finer * facets, ..size }, true)
+        }
+        AnyBody::Rigid(obstacle) => (obstacle.mesh.as_ref().map_or(Size::default(), of), false),
+    }
+}
+
+/// Does what the deck asks for fit the memory? If not, it is told with figures.
+pub fn fits(draft: &Draft, folder: &Path, room: Option<Room>, tree: &Tree, problems: &Problems) -> bool {
+    let (Some(bodies), Some(method)) = (&draft.body, draft.method) else { return true };
+    let contact = bodies.iter().count() > 1 || draft.contact.is_some();
+    let each = bodies.iter().map(|(name, body)| (name, of_body(body, folder, None)));
+    Estimate::of(each, method, contact).fits(room, tree, problems)
+}
+
+/// The same when the meshes are there, those of files and of pieces as well: what a run takes [bytes], if there is room for it.
+pub fn fits_as_made(
+    spec: &Spec,
+    made: &[Made],
+    folder: &Path,
+    tree: &Tree,
+    problems: &Problems,
+) -> Option<f64> {
+    let each = spec.body.iter().zip(made).map(|((name, body), made)| match made {
+        // refined already
+        Made::Deformable(Prepared { mesh, surface: Some(_), .. }) => (name, (Size::made(mesh), true)),
+        Made::Deformable(Prepared { mesh, .. }) => (name, of_body(body, folder, Some(mesh))),
+        Made::Rigid(mesh) => (name, of_body(body, folder, mesh.as_ref())),
+    });
+    let estimate = Estimate::of(each, spec.method, touches(spec));
+    estimate.fits(memory::room(), tree, problems).then_some(estimate.bytes)
 }
 
 #[cfg(test)]

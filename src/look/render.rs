@@ -21,6 +21,7 @@ use crate::math::Vec3;
 use crate::mesh::CellKind;
 use crate::output::pvd::Series;
 use crate::output::vtu::{FrameData, name, read_vtu_fields};
+use crate::run::memory::lack_now;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -121,6 +122,20 @@ impl Default for RenderOptions {
 /// Smallest and largest side of a picture.
 pub(super) const SIDES: std::ops::RangeInclusive<usize> = 64..=16384;
 
+/// What drawing takes [bytes]: of each pixel light, depth and normal, in tiles and as a whole, what is hidden and the colour; in an
+/// animation for as many pictures as there are threads, with those that wait to be written.
+fn picture_bytes(options: &RenderOptions, count: usize) -> f64 {
+    const LAYER: f64 = 2.0 * 32.0 + 8.0;
+    const COLOUR: f64 = 4.0;
+    let threads = rayon::current_num_threads();
+    let (drawn, kept) = match options.select {
+        Select::All => (threads.min(count), (2 * threads + 8).min(count)),
+        _ => (1, 2),
+    };
+    let (w, h) = options.size;
+    w as f64 * h as f64 * (LAYER * drawn as f64 + COLOUR * kept as f64)
+}
+
 /// Draws what `options` ask for of the run in `dir`; returns the files.
 pub fn render(dir: &Path, options: &RenderOptions) -> Result<Vec<PathBuf>, LookError> {
     in_own_pool(options.threads, || {
@@ -184,6 +199,9 @@ impl<'a> Show<'a> {
         }
         let series = Series::open(dir)?;
         let chosen = choose(&series, options.select, dir)?;
+        if let Some(lack) = lack_now(picture_bytes(options, chosen.len())) {
+            return Err(LookError::Nothing(format!("a picture of {w} × {h} pixels {lack}")));
+        }
         let path = series.path(&series.entries()[chosen[0]]);
         let mut first = read_vtu_fields(&path, |_| true)?;
         let field = choose_field(&first, options.field, &path)?;

@@ -327,6 +327,10 @@ impl BipotentialImplicit {
         match outcome {
             Outcome::Converged => totals.ok_or(Trouble::Stopped),
             Outcome::Stopped => Err(Trouble::Stopped),
+            // a shorter step takes no less
+            Outcome::Stuck(stuck @ Stuck::Factors(FactorError::Memory { .. })) => {
+                Err(Trouble::Error(self.trouble(model, state, leap, stuck)))
+            }
             Outcome::Stuck(stuck) => Err(Trouble::Again(self.trouble(model, state, leap, stuck))),
         }
     }

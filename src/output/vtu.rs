@@ -82,6 +82,8 @@ pub enum VtuError {
     Foreign { path: PathBuf, what: String },
     #[error("frame `{}` is damaged: {what}; it was cut short or changed after it was written", path.display())]
     Damaged { path: PathBuf, what: String },
+    #[error("frame `{}` {lack}", path.display())]
+    Memory { path: PathBuf, lack: String },
 }
 
 /// Numbers of one array, as they lie in memory and as they are stored.

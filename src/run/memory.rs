@@ -12,6 +12,9 @@ pub struct Room {
     pub bound: &'static str,
 }
 
+/// Less than this is there or nothing is [bytes].
+const WORTH_ASKING: f64 = 3e7;
+
 /// The tightest bound that the system tells; nothing where it tells none.
 pub fn room() -> Option<Room> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -24,6 +27,28 @@ pub fn room() -> Option<Room> {
     let space = space.map(|b| (b, "left by the limit on address space (ulimit -v)"));
     let tightest = [machine, group, space].into_iter().flatten().min_by_key(|r| r.0)?;
     Some(Room { bytes: tightest.0, bound: tightest.1 })
+}
+
+/// What to say if `need` bytes are more than there is room for, to be put behind what needs them; nothing where they fit or nobody
+/// knows how much there is.
+pub fn lack(need: f64, room: Option<Room>) -> Option<String> {
+    let room = room.filter(|room| need > room.bytes as f64)?;
+    Some(format!(
+        "needs about {} of memory, and {} are {}",
+        gigabytes(need),
+        gigabytes(room.bytes as f64),
+        room.bound
+    ))
+}
+
+/// The same with the room that there is now, where it is worth asking.
+pub fn lack_now(need: f64) -> Option<String> {
+    if need < WORTH_ASKING { None } else { lack(need, room()) }
+}
+
+/// Bytes in words.
+pub fn gigabytes(bytes: f64) -> String {
+    if bytes < 1e9 { format!("{:.0} MB", 1e-6 * bytes) } else { format!("{:.1} GB", 1e-9 * bytes) }
 }
 
 /// Memory that this process holds at present [bytes], where the system tells.
@@ -42,11 +67,25 @@ fn limit(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|l| l.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
+/// Bytes of files that a control group keeps in memory and gives back when somebody asks: they count as used there.
+fn cached(folder: &Path) -> u64 {
+    let text = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let line = |name: &str| {
+        text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+    };
+    let sum = |[a, b]: [&str; 2]| Some(line(a)? + line(b)?);
+    // the first generation of groups tells its own files, and with `total_` those of groups inside as well, which its limit is about
+    sum(["total_active_file", "total_inactive_file"])
+        .or_else(|| sum(["active_file", "inactive_file"]))
+        .unwrap_or(0)
+}
+
 /// What the control groups around this process leave, as `/proc/self/cgroup` names them.
 fn group(root: &Path, mine: &str) -> Option<u64> {
     let number = |path: &Path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let left = |folder: &Path, most: &str, now: &str| {
-        Some(number(&folder.join(most))?.saturating_sub(number(&folder.join(now)).unwrap_or(0)))
+        let used = number(&folder.join(now)).unwrap_or(0).saturating_sub(cached(folder));
+        Some(number(&folder.join(most))?.saturating_sub(used))
     };
     let mut tightest: Option<u64> = None;
     for line in mine.lines() {
@@ -93,8 +132,19 @@ mod tests {
         assert_eq!(group(&root, "0::/a/b\n"), Some(700));
         put("a/b/memory.max", "400\n");
         assert_eq!(group(&root, "0::/a/b\n"), Some(400));
+        // what is only kept from files is as good as free
+        put("a/b/memory.current", "350\n");
+        assert_eq!(group(&root, "0::/a/b\n"), Some(50));
+        put("a/b/memory.stat", "anon 100\ninactive_file 200\nactive_file 30\nshmem 7\n");
+        assert_eq!(group(&root, "0::/a/b\n"), Some(280));
         put("memory/memory.limit_in_bytes", "600\n");
         assert_eq!(group(&root, "5:cpu,memory:/gone\n"), Some(600));
+        put("memory/memory.usage_in_bytes", "500\n");
+        put(
+            "memory/memory.stat",
+            "active_file 1\ninactive_file 2\ntotal_active_file 100\ntotal_inactive_file 20\n",
+        );
+        assert_eq!(group(&root, "5:cpu,memory:/gone\n"), Some(220));
         assert_eq!(group(&root, ""), None);
         fs::remove_dir_all(root).unwrap();
     }

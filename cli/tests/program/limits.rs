@@ -246,3 +246,119 @@ fn a_stop_is_heard_within_two_seconds_by_every_method() {
         assert!(carom::run::checkpoint::newest(&out).is_some(), "{method}");
     }
 }
+
+/// Runs the program with a limit on its address space [kB].
+#[cfg(target_os = "linux")]
+fn within(kilobytes: u32, arguments: &[&std::ffi::OsStr]) -> std::process::Output {
+    let mut command = std::process::Command::new("sh");
+    let script = format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_carom")]).args(arguments).output().unwrap()
+}
+
+/// Everything that grows with a number of the deck or of the command line is counted before it is asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn pieces_and_pictures_that_do_not_fit_are_refused() {
+    let scratch = Scratch::new("grown");
+    let whole = |refine: u32| {
+        format!(
+            "method = \"nonsmooth\"\nend = 1e-4\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }}\n\
+             shatter = {{ pieces = 20, refine = {refine} }}\n[output]\nframes = 1\n"
+        )
+    };
+    for refine in [7, 200] {
+        let deck = scratch.write("deck.toml", &whole(refine));
+        let output = within(1_500_000, &["check".as_ref(), deck.as_os_str()]);
+        let told = stderr(&output);
+        for words in ["in 20 pieces needs about", "of memory", "ulimit", "smaller `refine`"] {
+            assert!(code(&output) == 2 && told.contains(words), "no {words} in {told}");
+        }
+    }
+    let (deck, out) = (scratch.write("deck.toml", &whole(0)), scratch.path("out"));
+    let output = within(1_500_000, &["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let picture = scratch.path("picture.png");
+    let draw = |size: &str| {
+        let size = ["--size".as_ref(), size.as_ref(), "--threads".as_ref(), "1".as_ref()];
+        let arguments = ["render".as_ref(), out.as_os_str(), "--out".as_ref(), picture.as_os_str()];
+        within(1_500_000, &[&arguments[..], &size[..]].concat())
+    };
+    let output = draw("16000x16000");
+    let told = stderr(&output);
+    assert!(code(&output) == 2 && told.contains("16000 × 16000 pixels needs about"), "{told}");
+    assert!(!picture.exists());
+    assert_eq!(code(&draw("400x300")), 0);
+}
+
+/// Cubes that stand on each other: what `check` says of the memory holds, contacts included.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pile_takes_no_more_memory_than_was_said() {
+    let scratch = Scratch::new("estimate");
+    for method in ["dcr", "semi-explicit", "asynchronous", "verlet"] {
+        let text = format!(
+            "method = \"{method}\"\nend = 2e-3\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [3, 3, 3] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }}\nvelocity = [0, 0, -1]\n\
+             array = {{ count = [9, 9, 9], spacing = [0.1001, 0.1001, 0.1001] }}\n\
+             [body.floor]\nplane = {{ point = [0, 0, 0], normal = [0, 0, 1] }}\n[output]\nframes = 2\n"
+        );
+        let (deck, out) = (scratch.write("deck.toml", &text), scratch.path(method));
+        let check = carom(["check".as_ref(), deck.as_os_str(), "--threads".as_ref(), "1".as_ref()]);
+        let told = stdout(&check);
+        let words = told.split("as built, about ").nth(1).unwrap_or_else(|| panic!("{told}"));
+        let said: f64 = words.split(" MB").next().unwrap().parse().unwrap();
+        crate::common::run(&deck, &out, &["--threads", "1"]);
+        let taken = 1e-6 * summary(&out)["peak_rss_bytes"].as_f64().unwrap();
+        // and the program itself; twice as much as is needed would turn people away
+        assert!(taken < said + 40.0 && said < 2.0 * taken, "{method}: {taken} MB, {said} MB were said");
+    }
+}
+
+/// A single step would end behind the end: it is as long as the run, or there are parts of it, but something is done.
+#[test]
+fn a_run_shorter_than_a_step_is_done_by_every_method() {
+    let scratch = Scratch::new("short");
+    for method in WITH_CONTACT {
+        let text = format!(
+            "method = \"{method}\"\nend = 1.0\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [1, 1, 1], at = [0, 0, 9] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e-3, poisson = 0.3, density = 1000 }}\nvelocity = [0.01, 0, -0.02]\n\
+             [body.floor]\nplane = {{ point = [0, 0, 0], normal = [0, 0, 1] }}\n[probe.p]\nbody = \"a\"\n"
+        );
+        let (deck, out) = (scratch.write("deck.toml", &text), scratch.path(method));
+        crate::common::run(&deck, &out, &[]);
+        let summary = summary(&out);
+        let done = summary["steps"].as_u64().unwrap() + summary["element_kicks"].as_u64().unwrap();
+        let end = summary["end_time"].as_f64().unwrap();
+        assert!(done > 0 && (end - 1.0).abs() < 1e-6, "{method}: {done} up to {end}");
+        let fallen = column(&out, "p.uz").pop().unwrap();
+        assert!((fallen + 0.02 * end).abs() < 1e-9, "{method}: {fallen}");
+    }
+}
+
+/// The set-up of 40 000 bodies takes seconds and hears nothing: whoever runs many such runs ends within two as well.
+#[cfg(unix)]
+#[test]
+fn a_study_is_stopped_in_the_middle_of_a_long_set_up() {
+    let scratch = Scratch::new("stopped-study");
+    let deck = scratch.write("deck.toml", &boxes("[40, 40, 25]"));
+    let out = scratch.path("out");
+    let mut child = program()
+        .arg("study")
+        .arg(&deck)
+        .args(["--vary", "end=1e-6,2e-6", "--threads", "1", "--quiet", "--out"])
+        .arg(&out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+    let asked = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
+}

@@ -7,6 +7,9 @@ use crate::solve::assembly::{System, Unknowns};
 use crate::solve::sparse::{FactorError, Shape};
 use rayon::prelude::*;
 
+/// Columns of an inverse that are solved for at once.
+const COLUMNS: usize = 64;
+
 pub struct Parts {
     pub unknowns: Unknowns,
     systems: Vec<System>,
@@ -80,15 +83,23 @@ impl Parts {
         self.systems.par_iter_mut().zip(asked).zip(out).try_for_each(|((system, asked), out)| {
             let size = system.unknowns.len();
             let first = system.unknowns.start;
-            let mut columns = vec![0.0; size * asked.len()];
             let place = |k: &u32| *k as usize - first;
-            for (column, k) in columns.chunks_exact_mut(size.max(1)).zip(asked) {
-                column[place(k)] = 1.0;
-            }
-            system.solve(&mut columns)?;
+            let memory = |_| FactorError::Memory { size: asked.len() };
             out.clear();
-            for column in columns.chunks_exact(size.max(1)) {
-                out.extend(asked.iter().map(|k| column[place(k)]));
+            out.try_reserve_exact(asked.len() * asked.len()).map_err(memory)?;
+            // whole columns are wanted for a few at a time only: all of them would be as many as a full matrix has
+            let mut columns = Vec::new();
+            columns.try_reserve_exact(size * asked.len().min(COLUMNS)).map_err(memory)?;
+            for some in asked.chunks(COLUMNS) {
+                columns.clear();
+                columns.resize(size * some.len(), 0.0);
+                for (column, k) in columns.chunks_exact_mut(size.max(1)).zip(some) {
+                    column[place(k)] = 1.0;
+                }
+                system.solve(&mut columns)?;
+                for column in columns.chunks_exact(size.max(1)) {
+                    out.extend(asked.iter().map(|k| column[place(k)]));
+                }
             }
             Ok(())
         })

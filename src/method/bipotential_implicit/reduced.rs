@@ -73,6 +73,7 @@ impl Reduced {
         let size = 3 * self.frames.len();
         parts.flexibility(&self.touched, &mut self.flexibility)?;
         self.w.clear();
+        self.w.try_reserve(size * size).map_err(|_| FactorError::Memory { size })?;
         self.w.resize(size * size, 0.0);
         for ((contacts, c), touched) in self.contacts.iter().zip(&self.flexibility).zip(&self.touched) {
             let m = touched.len();

@@ -57,7 +57,10 @@ impl Flexibility {
             for &k in nodes {
                 starts.push(starts[starts.len() - 1] + parts.unknowns.directions(k as usize).1.len());
             }
-            let mut blocks = Vec::with_capacity(nodes.len() * nodes.len());
+            let mut blocks = Vec::new();
+            blocks
+                .try_reserve_exact(nodes.len() * nodes.len())
+                .map_err(|_| FactorError::Memory { size: 3 * nodes.len() })?;
             for (a, &p) in nodes.iter().enumerate() {
                 let rows = parts.unknowns.directions(p as usize).1;
                 for (b, &q) in nodes.iter().enumerate() {

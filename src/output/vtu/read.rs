@@ -4,6 +4,7 @@ use super::{APPENDED, BLOCK, BYTE_ORDER, CLOSING, Stored, VtuError, kind_of};
 use crate::math::Vec3;
 use crate::mesh::CellKind;
 use crate::run::disk;
+use crate::run::memory::lack_now;
 use flate2::{Decompress, FlushDecompress, Status};
 use rayon::prelude::*;
 use std::path::Path;
@@ -198,6 +199,9 @@ impl<'a> Reader<'a> {
 
     fn frame(&self, wanted: &dyn Fn(&str) -> bool) -> Result<FrameData, VtuError> {
         let time = self.time()?;
+        if let Some(lack) = lack_now(self.bytes(wanted)) {
+            return Err(VtuError::Memory { path: self.path.to_owned(), lack });
+        }
         let entry = self.entry(Section::Points, None)?;
         if entry.components != 3 {
             return Err(self.foreign(format!("its points have {} coordinates", entry.components)));
@@ -221,6 +225,21 @@ impl<'a> Reader<'a> {
             point_fields: fields(Section::PointData, self.points)?,
             cell_fields: fields(Section::CellData, self.cells)?,
         })
+    }
+
+    /// What a frame takes while it is read and looked at [bytes]: its numbers, and as much again for what is made of them. A cell has
+    /// eight nodes, and the six quadrilaterals around it are sorted to find the skin.
+    fn bytes(&self, wanted: &dyn Fn(&str) -> bool) -> f64 {
+        let field = |e: &Entry| {
+            let tuples = match e.section {
+                Section::PointData if wanted(&e.name) => self.points,
+                Section::CellData if wanted(&e.name) => self.cells,
+                _ => 0,
+            };
+            8.0 * e.components as f64 * tuples as f64
+        };
+        let fields: f64 = self.entries.iter().map(field).sum();
+        2.0 * (24.0 * self.points as f64 + fields) + 200.0 * self.cells as f64
     }
 
     fn read_cells(&self) -> Result<Vec<(CellKind, Vec<u32>)>, VtuError> {
