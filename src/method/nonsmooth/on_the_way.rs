@@ -131,10 +131,14 @@ impl Admissible {
     pub(super) fn edges_on_the_way(&self, model: &Model, work: &mut Joined) {
         let motion = StepPath { start: &self.start, end: &self.now };
         let all = self.search.candidates();
-        // most are on the same side of each other as before
+        // most are inside of a face, or on the same side of each other as before
+        let edges = 0..self.scene.edges.len() as u32;
+        let sharp: Vec<bool> = edges.into_par_iter().map(|e| is_sharp(&self.scene, &self.now, e)).collect();
         let changed = |&&[first, second]: &&[u32; 2]| {
             let simplex = self.simplex_of_edges(first, second, 1.0);
-            (simplex.value(&self.start) < 0.0) != (simplex.value(&self.now) < 0.0)
+            sharp[first as usize]
+                && sharp[second as usize]
+                && (simplex.value(&self.start) < 0.0) != (simplex.value(&self.now) < 0.0)
         };
         let groups = all.groups.par_iter();
         let changed = groups.flat_map_iter(|g| g.edge_edge.of(&all.edge_edge).iter().filter(changed));
@@ -146,8 +150,6 @@ impl Admissible {
                 || self.sine(first, second) < PARALLEL
                 || work.is_banned(&c.key)
                 || work.has(&c.key)
-                || !is_sharp(&self.scene, &self.now, first)
-                || !is_sharp(&self.scene, &self.now, second)
             {
                 continue;
             }
