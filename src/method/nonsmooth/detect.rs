@@ -28,9 +28,12 @@ use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 use std::collections::BTreeSet;
 
-/// Overlaps up to this share of the local size are touch, not penetration: half of what an accepted state may
-/// have. (Redundant constraints are satisfied to a fifth of it; what they leave must not ask for more constraints.)
-pub const TOUCH: f64 = 5e-11;
+/// Overlaps up to this share of the local size are touch, not penetration: a hundredth of what an accepted state may
+/// have.
+pub const TOUCH: f64 = 1e-12;
+/// The same where constraints have been satisfied in this step. Redundant ones are satisfied to less than half of this; what they leave must not ask for more of
+/// them.
+const SATISFIED: f64 = 5e-11;
 /// Deepest overlap of an accepted state, as a share of the local size.
 pub const ACCEPTED: f64 = 1e-10;
 /// A constraint that was violated by more than this share of the local size at the start did not keep anything out.
@@ -80,6 +83,8 @@ pub struct Found {
 pub(super) struct Joined<'a> {
     work: &'a mut Vec<Constraint>,
     keys: BTreeSet<Key>,
+    /// (node, body that it is kept out of) before the look.
+    kept_out: BTreeSet<(u32, u32)>,
     banned: &'a [Key],
 }
 
@@ -212,7 +217,9 @@ impl Admissible {
         let mut found = Found::default();
         let known = work.len();
         let keys = work.iter().map(|c| c.key).collect();
-        let mut work = Joined { work, keys, banned };
+        let nodes = work.iter().filter(|c| c.key.0 != ContactKind::EdgeEdge);
+        let kept_out = nodes.map(|c| (c.key.1, c.bodies[1])).collect();
+        let mut work = Joined { work, keys, kept_out, banned };
         self.inside.clear();
         let records = self.search.vertex_face();
         let body = |r: &VertexFace| self.scene.facets[r.face as usize].body;
@@ -225,7 +232,9 @@ impl Admissible {
                 let own = group[at..].iter().filter(|r| body(r) == body(first));
                 let deepest = own.min_by(|p, q| p.gap.total_cmp(&q.gap)).unwrap_or(first);
                 let size = self.size_of(deepest.face);
-                if deepest.gap >= -TOUCH * size || self.is_second_end(deepest) || self.is_held(deepest) {
+                let known = work.kept_out.contains(&(deepest.node, body(deepest)));
+                let touch = if known { SATISFIED } else { TOUCH } * size;
+                if deepest.gap >= -touch || self.is_second_end(deepest) || self.is_held(deepest) {
                     continue;
                 }
                 self.inside.push((deepest.node, body(deepest)));
@@ -454,10 +463,11 @@ impl Admissible {
     /// Crossed edges without an end inside the other's body.
     fn edges(&self, model: &Model, work: &mut Joined, found: &mut Found) {
         let scene = &self.scene;
+        let touch = if work.kept_out.is_empty() { TOUCH } else { SATISFIED };
         for r in self.search.edge_edge() {
             let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
             let size = self.size_of_edges(r.first, r.second);
-            if r.gap >= -TOUCH * size {
+            if r.gap >= -touch * size {
                 continue;
             }
             let key = (ContactKind::EdgeEdge, r.first, r.second);

@@ -228,7 +228,9 @@ impl Program {
         self.right_hand_side(at, soft, rub, rules);
         let report = match rub {
             true => {
-                let at_once = ROUGH * self.violation(at).powi(2) / ENOUGH;
+                // members with implicit elements look at every increment, and stop by the last
+                let rough = if matches!(soft, Compliance::Lumped(_)) { ROUGH } else { 0.0 };
+                let at_once = rough * self.violation(at).powi(2) / ENOUGH;
                 let Program { matrix, b, first, bound, enough, coulomb, r, .. } = self;
                 coulomb.solve(&Contacts { matrix, b, first, bound, enough, at_once }, r)
             }
