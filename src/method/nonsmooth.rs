@@ -25,6 +25,7 @@ pub(crate) mod compliance;
 pub(crate) mod detect;
 #[doc(hidden)]
 pub mod general;
+mod kept;
 pub(crate) mod on_the_way;
 #[doc(hidden)]
 pub mod program;
@@ -272,6 +273,10 @@ impl Nonsmooth {
                 } else {
                     Err(of.inadmissible(found.depth, time, dt))
                 };
+            }
+            if look == 1 {
+                let pressed = of.program.memory.iter().map(|m| m.0);
+                of.at.keep(model, pressed, &mut of.program.work);
             }
             of.program.adopt(&of.at);
             loop {

@@ -71,6 +71,14 @@ impl Matrix {
         self.starts.push(self.columns.len() as u32);
     }
 
+    /// Adds the rows of another at the end.
+    pub fn append(&mut self, rows: &Matrix) {
+        let begin = self.columns.len() as u32;
+        self.columns.extend(&rows.columns);
+        self.values.extend(&rows.values);
+        self.starts.extend(rows.starts.iter().skip(1).map(|end| begin + end));
+    }
+
     pub fn size(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -95,6 +103,8 @@ pub struct Report {
     pub pivots: usize,
     /// Islands whose answer is not good enough.
     pub unfinished: usize,
+    /// Islands whose constraints contradict each other by a little, which is left.
+    pub idle: usize,
 }
 
 /// One island on its way.
@@ -103,6 +113,7 @@ struct Island {
     multipliers: Vec<f64>,
     pivots: usize,
     unfinished: bool,
+    idle: bool,
     wrong: Vec<usize>,
     envelope: Envelope,
     entries: Vec<(u32, u32, f64)>,
@@ -194,6 +205,7 @@ impl Complementarity {
             report.largest = report.largest.max(members.len());
             report.pivots += island.pivots;
             report.unfinished += usize::from(island.unfinished);
+            report.idle += usize::from(island.idle);
         }
         report
     }
@@ -250,7 +262,7 @@ impl Island {
         let mut of = Scaled::new(a, b, guess, members, islands);
         self.multipliers.clear();
         self.multipliers.resize(members.len(), 0.0);
-        (self.pivots, self.unfinished) = (0, false);
+        (self.pivots, self.unfinished, self.idle) = (0, false, false);
         if of.b.iter().all(|&b| b >= 0.0) {
             return;
         }
@@ -258,11 +270,12 @@ impl Island {
         let mut active: Vec<bool> =
             of.guess.iter().zip(&of.b).map(|(&g, &b)| if known { g > 0.0 } else { b < 0.0 }).collect();
         let mut rho = FIRST;
-        self.unfinished = true;
+        (self.unfinished, self.idle) = (true, true);
         for _ in 0..PROBLEMS {
             self.exchange(&of, &mut active, rho);
-            if self.refine(&of, &active, rho) || self.missed(&of) <= ENOUGH * of.largest {
-                self.unfinished = false;
+            let exact = self.refine(&of, &active, rho);
+            if exact || self.missed(&of) <= ENOUGH * of.largest {
+                (self.unfinished, self.idle) = (false, !exact);
                 break;
             }
             of.guess.clone_from(&self.multipliers);

@@ -7,14 +7,19 @@
 //! A constraint has one normal unknown and any number of tangential ones behind it (one in the plane, two in space, up to five of the
 //! published sliding fields); m is its friction coefficient times the normal force of a unit multiplier.
 //!
-//! **Method.** Newton's method on the natural map (Alart & Curnier 1991), from the guess it is given: who is open, sticks or slides is guessed from
-//! `λ − u_n/w` and `r_t − u_t/w`, and the equations of that guess are solved. Near the answer of the last step that takes two or three
-//! factorisations, whatever the number of contacts; sweeps of Gauss–Seidel need hundreds where many contacts hold one body, because each of them
-//! knows its neighbours only. Sweeps are what is done where Newton's method does not come nearer.
+//! **Redundant constraints.** Where blocks lie face on face, half of the equations follow from others, or contradict them by the curvature of faces. So the
+//! answer is the limit of problems that are regular (Rockafellar 1976), as without friction (`complementarity`),
 //!
-//! **Redundant constraints.** Where blocks lie face on face, half of the equations follow from others, and the corrections of those have no bound. So a share of
-//! the diagonal is added to the matrix of every correction (not to the equations: what is solved stays the same), more where a correction did not help,
-//! less where it did, as in the methods of Levenberg & Marquardt. Of many answers it is one near the guess.
+//! ```text
+//! u = W rᵏ⁺¹ + b + ρ D (rᵏ⁺¹ − rᵏ)          D the diagonal of W,  ρ = 10⁻⁴, less each time
+//! ```
+//!
+//! Of many answers it is one near the guess. What is left of contradictions shrinks with ρ alone; it counts as nothing once it is shorter than `enough`.
+//!
+//! **Method.** Each of them by Newton's method on the natural map (Alart & Curnier 1991): who is open, sticks or slides is guessed from
+//! `λ − u_n/w` and `r_t − u_t/w`, and the equations of that guess are solved. Near the answer of the last step that takes one or two
+//! factorisations, whatever the number of contacts, and five to ten from far away; sweeps of Gauss–Seidel need hundreds where many contacts hold one body, because each of
+//! them knows its neighbours only. Where Newton's method does not find a solution ρ is raised, and sweeps are what is left where that does not help.
 //!
 //! **Islands** are solved apart from each other, in parallel, each with the same bits whoever solves it.
 //!
@@ -26,21 +31,27 @@ use rayon::prelude::*;
 
 /// Tangential unknowns of a constraint at most.
 pub const TANGENTIAL: usize = 5;
-/// Iterations of Newton's method in a row, sweeps in between, and how often both take turns.
-const ITERATIONS: usize = 60;
+/// Regular problems at most, and iterations of Newton's method in each of them.
+const PROBLEMS: usize = 16;
+const ITERATIONS: usize = 12;
+/// ρ at first, at least and at most, and its change from one problem to the next.
+const FIRST: f64 = 1e-4;
+const LEAST: f64 = 1e-8;
+const MOST: f64 = 0.1;
+const CHANGE: f64 = 0.1;
+/// A regular problem is solved when its law is missed by this share of what its centre misses of the problem itself.
+const INEXACT: f64 = 1e-2;
+/// Newton's method is given up where it misses so many times what it began with, after so many iterations.
+const GROWN: f64 = 100.0;
+const EARLY: usize = 6;
+/// Sweeps where no ρ helps.
 const SWEEPS: usize = 40;
-const TURNS: usize = 3;
 /// An answer may miss the law by this share of how far constraints are moved: the round-off of factors with redundant constraints.
 const TIGHT: f64 = 1e-12;
 /// What is accepted where no more can be had: constraints that are linearised need not agree with each other better than this.
 const LOOSE: f64 = 1e-6;
-/// Iterations in a row that have not halved the miss, after which no more can be had.
-const IDLE: usize = 2;
-/// Share of the diagonal that is added to it at first, at least and at most, and its change where an iteration halves the miss.
-const FIRST: f64 = 1e-4;
-const LEAST: f64 = 1e-10;
-const MOST: f64 = 0.1;
-const CHANGE: f64 = 0.1;
+/// A problem that leaves more than this share of the miss has not helped.
+const IDLE: f64 = 0.1;
 
 /// A problem.
 #[derive(Clone, Copy)]
@@ -51,6 +62,9 @@ pub struct Contacts<'a> {
     pub first: &'a [u32],
     /// m of each constraint.
     pub bound: &'a [f64],
+    /// Motions shorter than this count as none where no more can be had, and shorter than `at_once` times this in any case.
+    pub enough: &'a [f64],
+    pub at_once: f64,
 }
 
 /// The solver; it keeps its memory.
@@ -78,6 +92,7 @@ impl Coulomb {
             report.largest = report.largest.max(members.len());
             report.pivots += island.factorisations;
             report.unfinished += usize::from(!island.solved);
+            report.idle += usize::from(island.idle);
         }
         report
     }
@@ -91,24 +106,36 @@ enum Status {
     Slip,
 }
 
-/// One island, with unknowns of its own numbering, scaled by the root of the diagonal.
+/// By how much a law is missed.
+#[derive(Clone, Copy, Debug)]
+struct Miss {
+    /// As a share of how far constraints are moved.
+    share: f64,
+    /// Over what is enough.
+    over: f64,
+}
+
+/// One island, with unknowns of its own numbering.
 #[derive(Clone, Debug, Default)]
 struct Island {
     /// First unknown of each of its constraints, and one beyond.
     first: Vec<usize>,
     bound: Vec<f64>,
+    enough: Vec<f64>,
+    at_once: f64,
     starts: Vec<usize>,
     columns: Vec<usize>,
     values: Vec<f64>,
-    /// The same entries of the transposed matrix.
-    turned: Vec<f64>,
     b: Vec<f64>,
+    diagonal: Vec<f64>,
     /// Diagonal of each constraint's normal unknown, and the sum of those of its tangential ones, which none of their motions exceeds.
     hard: Vec<f64>,
     soft: Vec<f64>,
     r: Vec<f64>,
     u: Vec<f64>,
-    best: Vec<f64>,
+    /// Of the regular problem: ρ, and where its unknowns would like to stay.
+    rho: f64,
+    centre: Vec<f64>,
     status: Vec<Status>,
     envelope: Envelope,
     entries: Vec<(u32, u32, f64)>,
@@ -116,14 +143,15 @@ struct Island {
     number: Vec<u32>,
     factorisations: usize,
     solved: bool,
+    /// Something is left that does not get less.
+    idle: bool,
 }
 
 impl Island {
     fn take(&mut self, of: &Contacts, islands: &Islands, which: usize, guess: &[f64]) {
         let members = islands.members(which);
-        for list in
-            [&mut self.b, &mut self.r, &mut self.soft, &mut self.hard, &mut self.bound, &mut self.values]
-        {
+        let Island { b, r, diagonal, soft, hard, bound, enough, values, .. } = self;
+        for list in [b, r, diagonal, soft, hard, bound, enough, values] {
             list.clear();
         }
         self.first.clear();
@@ -131,8 +159,8 @@ impl Island {
         self.columns.clear();
         // what an earlier step left here must not decide anything: a run that is resumed has none of it
         self.status.clear();
-        self.best.clear();
-        (self.factorisations, self.solved) = (0, false);
+        (self.factorisations, self.solved, self.idle) = (0, false, false);
+        (self.rho, self.at_once) = (0.0, of.at_once);
         for (at, &k) in members.iter().enumerate() {
             let k = k as usize;
             if let Ok(c) = of.first.binary_search(&(k as u32)) {
@@ -140,6 +168,7 @@ impl Island {
                 let all: f64 = own.clone().skip(1).map(|k| of.matrix.diagonal(k)).sum();
                 self.first.push(at);
                 self.bound.push(if all > 0.0 { of.bound[c] } else { 0.0 });
+                self.enough.push(of.enough[c]);
                 self.hard.push(of.matrix.diagonal(own.start));
                 self.soft.push(all);
             }
@@ -150,17 +179,10 @@ impl Island {
             }
             self.b.push(of.b[k]);
             self.r.push(guess[k]);
+            self.diagonal.push(of.matrix.diagonal(k));
         }
         self.starts.push(self.columns.len());
         self.first.push(members.len());
-        self.turned.clear();
-        for i in 0..members.len() {
-            for j in &self.columns[self.starts[i]..self.starts[i + 1]] {
-                let begin = self.starts[*j];
-                let at = self.columns[begin..self.starts[*j + 1]].binary_search(&i);
-                self.turned.push(at.map_or(0.0, |at| self.values[begin + at]));
-            }
-        }
     }
 
     fn contacts(&self) -> usize {
@@ -184,30 +206,41 @@ impl Island {
             return;
         }
         self.keep_in_cones();
-        let mut nearest = f64::INFINITY;
-        for _ in 0..TURNS {
-            let reached = self.newton();
-            if reached < nearest {
-                nearest = reached;
-                self.best.clone_from(&self.r);
-            }
-            if self.solved {
+        let (mut rho, mut least) = (FIRST, LEAST);
+        let mut now = self.miss();
+        for _ in 0..PROBLEMS {
+            if now.share <= TIGHT || now.over <= self.at_once {
+                (self.solved, self.idle) = (true, false);
                 return;
             }
-            for _ in 0..SWEEPS {
-                self.sweep();
+            let before = now;
+            self.centre.clone_from(&self.r);
+            let found = self.newton(rho, before.share);
+            self.keep_in_cones();
+            now = self.miss();
+            if found {
+                // a smaller ρ than one that failed is for those whom nothing else helps
+                least = if now.share > IDLE * before.share { LEAST } else { least };
+                rho = f64::max(rho * CHANGE, least);
+            } else {
+                if now.share.is_nan() || now.share >= before.share {
+                    self.r.clone_from(&self.centre);
+                    now = self.miss();
+                }
+                rho /= CHANGE;
+                least = rho;
+                if rho > MOST {
+                    (0..SWEEPS).for_each(|_| self.sweep());
+                    (now, rho) = (self.miss(), FIRST);
+                }
             }
-            let (left, scale) = self.left();
-            if left <= TIGHT * scale {
-                self.solved = true;
-                return;
+            self.idle = now.share > IDLE * before.share;
+            if self.idle && now.over <= 1.0 {
+                break;
             }
         }
-        let (left, scale) = self.left();
-        if left > nearest * scale {
-            self.r.clone_from(&self.best);
-        }
-        self.solved = nearest.min(left / scale.max(f64::MIN_POSITIVE)) <= LOOSE;
+        self.idle = now.share > TIGHT;
+        self.solved = now.over <= f64::max(1.0, self.at_once) || now.share <= LOOSE;
     }
 
     /// Brings the guess to where the law could hold.
@@ -221,81 +254,74 @@ impl Island {
         }
     }
 
-    /// `u = W r + b`
+    /// `u = W r + b + ρ D (r − centre)`
     fn follow(&mut self) {
         let mut u = std::mem::take(&mut self.u);
         u.clear();
-        u.extend((0..self.b.len()).map(|i| self.b[i] + self.row(i).map(|(j, v)| v * self.r[j]).sum::<f64>()));
+        u.extend((0..self.b.len()).map(|i| self.motion(i)));
+        if self.rho > 0.0 {
+            for (i, u) in u.iter_mut().enumerate() {
+                *u += self.rho * self.diagonal[i] * (self.r[i] - self.centre[i]);
+            }
+        }
         self.u = u;
     }
 
-    /// By how much the law is missed, as a motion, and what that is a share of.
-    fn left(&mut self) -> (f64, f64) {
+    /// By how much the law is missed, as a motion.
+    fn miss(&mut self) -> Miss {
         self.follow();
-        let (mut left, mut scale): (f64, f64) = (0.0, 0.0);
+        let (mut left, mut scale, mut over): (f64, f64, f64) = (0.0, 0.0, 0.0);
         for c in 0..self.contacts() {
             let (n, w) = (self.first[c], self.hard[c]);
             let natural = (self.r[n] - self.u[n] / w).max(0.0);
             // normal motions in units of length: rows are those of distances
-            left = left.max((self.r[n] - natural).abs() * w);
+            let mut own = (self.r[n] - natural).abs() * w;
             scale = scale.max(self.r[n].abs() * w).max(-self.b[n]);
             let w = self.soft[c];
-            let (mut missed, mut way) = (0.0, 0.0);
-            let mut tau = [0.0; TANGENTIAL];
-            let range = self.tangential(c);
-            let count = range.len();
             if w > 0.0 {
-                for (t, k) in tau.iter_mut().zip(range.clone()) {
-                    *t = self.r[k] - self.u[k] / w;
+                let range = self.tangential(c);
+                let mut tau = self.pull(c);
+                shorten(&mut tau[..range.len()], self.bound[c] * self.r[n].max(0.0));
+                let (mut missed, mut way) = (0.0, 0.0);
+                for (t, k) in tau.iter().zip(range) {
+                    missed += (self.r[k] - t).powi(2);
+                    way += self.r[k].powi(2);
                 }
-                shorten(&mut tau[..count], self.bound[c] * self.r[n].max(0.0));
+                own = own.max(missed.sqrt() * w);
+                scale = scale.max(way.sqrt() * w);
             }
-            for (t, k) in tau.iter().zip(range) {
-                missed += (self.r[k] - t).powi(2);
-                way += self.r[k].powi(2);
-            }
-            left = left.max(missed.sqrt() * w);
-            scale = scale.max(way.sqrt() * w);
+            (left, over) = (left.max(own), over.max(own / self.enough[c]));
         }
-        (left, scale.max(f64::MIN_POSITIVE))
+        Miss { share: left / scale.max(f64::MIN_POSITIVE), over }
     }
 
-    /// Newton's method from where the multipliers are; returns how near it came, as a share.
-    fn newton(&mut self) -> f64 {
-        let (left, scale) = self.left();
-        let mut before = left / scale;
-        let (mut nearest, mut idle, mut shift) = (before, 0, FIRST);
-        self.best.clone_from(&self.r);
-        self.solved = nearest <= TIGHT;
-        for _ in 0..ITERATIONS {
-            if self.solved {
-                break;
-            }
+    /// `r_t − u_t/w` of a constraint that can slide.
+    fn pull(&self, c: usize) -> [f64; TANGENTIAL] {
+        let mut tau = [0.0; TANGENTIAL];
+        for (t, k) in tau.iter_mut().zip(self.tangential(c)) {
+            *t = self.r[k] - self.u[k] / self.soft[c];
+        }
+        tau
+    }
+
+    /// Newton's method on the regular problem with ρ around the present multipliers, which miss the law by `begin`.
+    fn newton(&mut self, rho: f64, begin: f64) -> bool {
+        self.rho = rho;
+        let mut found = false;
+        for iteration in 1..=ITERATIONS {
             self.guess();
-            self.equations(shift);
+            self.equations();
             if !self.correct() {
                 break;
             }
-            let (left, scale) = self.left();
-            let reached = left / scale;
-            if !reached.is_finite() {
+            let reached = self.miss().share;
+            found = reached <= f64::max(INEXACT * begin, TIGHT);
+            if found || !reached.is_finite() || iteration >= EARLY && reached > GROWN * begin {
                 break;
             }
-            idle = if reached < 0.5 * nearest { 0 } else { idle + 1 };
-            if reached < nearest {
-                nearest = reached;
-                self.best.clone_from(&self.r);
-            }
-            self.solved = nearest <= TIGHT || nearest <= LOOSE && idle >= IDLE;
-            shift = match reached < 0.5 * before {
-                true => f64::max(shift * CHANGE, LEAST),
-                false => f64::min(shift / CHANGE, MOST),
-            };
-            before = reached;
         }
-        self.r.clone_from(&self.best);
-        self.keep_in_cones();
-        nearest
+        self.rho = 0.0;
+        found
     }
 
     /// Guesses what every contact does.
@@ -306,10 +332,8 @@ impl Island {
             let status = if self.r[n] - self.u[n] / self.hard[c] <= 0.0 {
                 Status::Open
             } else {
-                let range = self.tangential(c);
-                let pull = |k: usize| self.r[k] - self.u[k] / self.soft[c].max(f64::MIN_POSITIVE);
-                let tau = range.map(|k| pull(k).powi(2)).sum::<f64>().sqrt();
-                if tau <= self.bound[c] * self.r[n].max(0.0) && self.bound[c] > 0.0 {
+                let size = |tau: [f64; TANGENTIAL]| tau.iter().map(|t| t * t).sum::<f64>().sqrt();
+                if self.bound[c] > 0.0 && size(self.pull(c)) <= self.bound[c] * self.r[n].max(0.0) {
                     Status::Stick
                 } else {
                     Status::Slip
@@ -319,8 +343,8 @@ impl Island {
         }
     }
 
-    /// The equations of the guess, for the correction of r: their matrix, whose diagonal is `shift` larger, and what is left of them.
-    fn equations(&mut self, shift: f64) {
+    /// The equations of the guess, for the correction of r: their matrix, and what is left of them.
+    fn equations(&mut self) {
         self.number.clear();
         self.number.resize(self.b.len(), u32::MAX);
         let mut count = 0;
@@ -338,22 +362,18 @@ impl Island {
         entries.clear();
         self.rhs.clear();
         // what leaves takes its force along
-        let mut gone = std::mem::take(&mut self.u);
-        for k in 0..self.b.len() {
-            if self.number[k] == u32::MAX && self.r[k] != 0.0 {
-                let r = std::mem::take(&mut self.r[k]);
-                let range = self.starts[k]..self.starts[k + 1];
-                let column = self.columns[range.clone()].iter().zip(&self.turned[range]);
-                column.for_each(|(&j, v)| gone[j] -= v * r);
-            }
+        let leaves = |k: &usize| self.number[*k] == u32::MAX && self.r[*k] != 0.0;
+        let leaving: Vec<usize> = (0..self.b.len()).filter(leaves).collect();
+        if !leaving.is_empty() {
+            leaving.iter().for_each(|&k| self.r[k] = 0.0);
+            self.follow();
         }
-        self.u = gone;
         for c in 0..self.contacts() {
             let n = self.first[c];
             if self.status[c] == Status::Open {
                 continue;
             }
-            self.whole_row(n, shift, &mut entries);
+            self.whole_row(n, &mut entries);
             self.rhs.push(-self.u[n]);
             if self.bound[c] == 0.0 {
                 continue;
@@ -361,7 +381,7 @@ impl Island {
             match self.status[c] {
                 Status::Stick => {
                     for k in self.tangential(c) {
-                        self.whole_row(k, shift, &mut entries);
+                        self.whole_row(k, &mut entries);
                         self.rhs.push(-self.u[k]);
                     }
                 }
@@ -372,10 +392,10 @@ impl Island {
     }
 
     /// `u_k` to zero.
-    fn whole_row(&self, k: usize, shift: f64, entries: &mut Vec<(u32, u32, f64)>) {
+    fn whole_row(&self, k: usize, entries: &mut Vec<(u32, u32, f64)>) {
         let own = self.number[k];
         for (j, v) in self.row(k).filter(|(j, _)| self.number[*j] != u32::MAX) {
-            entries.push((own, self.number[j], if j == k { v * (1.0 + shift) } else { v }));
+            entries.push((own, self.number[j], if j == k { v + self.rho * self.diagonal[k] } else { v }));
         }
     }
 
@@ -388,37 +408,30 @@ impl Island {
         let (n, m, w) = (self.first[c], self.bound[c], self.soft[c]);
         let range = self.tangential(c);
         let count = range.len();
-        let mut d = [0.0; TANGENTIAL];
-        for (d, k) in d.iter_mut().zip(range.clone()) {
-            *d = self.r[k] - self.u[k] / w;
-        }
+        let mut d = self.pull(c);
         let size = d[..count].iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         d.iter_mut().for_each(|d| *d /= size);
         let lambda = self.r[n].max(0.0);
-        let share = (m * lambda / size).min(1.0);
+        let share = if count > 1 { (m * lambda / size).min(1.0) } else { 0.0 };
         for (p, k) in range.clone().enumerate() {
             let own = self.number[k];
-            let begin = entries.len();
-            // every entry of the row of u_k is there, so that the pattern is symmetric
-            for (j, _) in self.row(k).filter(|(j, _)| self.number[*j] != u32::MAX) {
-                entries.push((own, self.number[j], 0.0));
-            }
-            let mut add = |j: usize, value: f64| {
-                let column = self.number[j];
-                if let Ok(at) = entries[begin..].binary_search_by_key(&column, |e| e.1) {
-                    entries[begin + at].2 += value;
+            // rows of one constraint have the same columns
+            for (at, &j) in self.columns[self.starts[k]..self.starts[k + 1]].iter().enumerate() {
+                if self.number[j] == u32::MAX {
+                    continue;
                 }
-            };
-            add(k, w);
-            add(n, -w * m * d[p]);
-            if count > 1 {
+                let mut value = 0.0;
                 for (q, l) in range.clone().enumerate() {
-                    let across = if p == q { 1.0 } else { 0.0 } - d[p] * d[q];
-                    add(l, -w * share * across);
-                    for (j, v) in self.row(l).filter(|(j, _)| self.number[*j] != u32::MAX) {
-                        add(j, share * across * v);
-                    }
+                    let across = share * (if p == q { 1.0 } else { 0.0 } - d[p] * d[q]);
+                    let stiff = if j == l { self.rho * self.diagonal[l] - w } else { 0.0 };
+                    value += across * (self.values[self.starts[l] + at] + stiff);
                 }
+                if j == k {
+                    value += w;
+                } else if j == n {
+                    value -= w * m * d[p];
+                }
+                entries.push((own, self.number[j], value));
             }
             self.rhs.push(-w * (self.r[k] - m * lambda * d[p]));
         }
@@ -438,38 +451,27 @@ impl Island {
         true
     }
 
-    /// One sweep of Gauss–Seidel; `u` is that of the multipliers before and after.
+    /// One sweep of Gauss–Seidel.
     fn sweep(&mut self) {
-        self.follow();
-        let mut u = std::mem::take(&mut self.u);
         for c in 0..self.contacts() {
             let n = self.first[c];
-            self.set(n, (self.r[n] - u[n] / self.hard[c]).max(0.0), &mut u);
+            self.r[n] = (self.r[n] - self.motion(n) / self.hard[c]).max(0.0);
             if self.soft[c] == 0.0 {
                 continue;
             }
             let range = self.tangential(c);
             let mut tau = [0.0; TANGENTIAL];
             for (t, k) in tau.iter_mut().zip(range.clone()) {
-                *t = self.r[k] - u[k] / self.soft[c];
+                *t = self.r[k] - self.motion(k) / self.soft[c];
             }
             shorten(&mut tau[..range.len()], self.bound[c] * self.r[n]);
-            for (t, k) in tau.iter().zip(range) {
-                self.set(k, *t, &mut u);
-            }
+            self.r[range].iter_mut().zip(tau).for_each(|(r, t)| *r = t);
         }
-        self.u = u;
     }
 
-    fn set(&mut self, k: usize, to: f64, u: &mut [f64]) {
-        let by = to - self.r[k];
-        if by != 0.0 {
-            self.r[k] = to;
-            let range = self.starts[k]..self.starts[k + 1];
-            for (&j, value) in self.columns[range.clone()].iter().zip(&self.turned[range]) {
-                u[j] += value * by;
-            }
-        }
+    /// `(W r + b)` of one unknown.
+    fn motion(&self, k: usize) -> f64 {
+        self.b[k] + self.row(k).map(|(j, v)| v * self.r[j]).sum::<f64>()
     }
 }
 
@@ -522,10 +524,15 @@ mod tests {
     }
 
     fn solve(w: &[Vec<f64>], b: &[f64], mu: f64, r: &mut [f64]) -> Report {
+        solve_to(w, b, mu, r, 1e-13)
+    }
+
+    fn solve_to(w: &[Vec<f64>], b: &[f64], mu: f64, r: &mut [f64], enough: f64) -> Report {
         let matrix = sparse(w);
         let first: Vec<u32> = (0..=b.len() as u32 / 3).map(|c| 3 * c).collect();
-        let bound = vec![mu; b.len() / 3];
-        Coulomb::default().solve(&Contacts { matrix: &matrix, b, first: &first, bound: &bound }, r)
+        let (bound, enough) = (vec![mu; b.len() / 3], vec![enough; b.len() / 3]);
+        let of = Contacts { matrix: &matrix, b, first: &first, bound: &bound, enough: &enough, at_once: 0.0 };
+        Coulomb::default().solve(&of, r)
     }
 
     /// How far multipliers are from Signorini's and Coulomb's law, written down from the laws: λ ≥ 0, u ≥ 0, λu = 0; |r_t| ≤ μλ, and where it slides
@@ -589,6 +596,27 @@ mod tests {
                 let again = solve(&w, &b, 0.3, &mut r);
                 assert!(again.pivots <= again.islands, "{again:?}");
             }
+        }
+    }
+
+    /// Every contact twice over, the second time 10⁻¹⁰ beside the first: what sticks cannot stick to both. What is left is of that size, and is not
+    /// looked for longer than it takes to see that it does not get less.
+    #[test]
+    fn contradictions_that_are_short_enough_are_left() {
+        let mut dice = Dice(23);
+        for _ in 0..20 {
+            let mut w = coupled(&mut dice, 10, 90, 6);
+            w.iter_mut().for_each(|row| row.extend(row.clone()));
+            w.extend(w.clone());
+            let mut b: Vec<f64> = (0..30).map(|_| dice.between(-1.0, 0.4)).collect();
+            (0..30).for_each(|k| b.push(b[k] + dice.between(-1e-10, 1e-10)));
+            let mut r = vec![0.0; b.len()];
+            let report = solve_to(&w, &b, 0.3, &mut r, 1e-9);
+            assert_eq!(report.unfinished, 0);
+            let scale = r.iter().fold(1.0, |m: f64, r| m.max(r.abs()));
+            let missed = misses(&w, &b, 0.3, &r);
+            assert!(missed <= 2e-9 * scale, "{missed:e} of {scale}");
+            assert!(report.pivots <= 40, "{report:?}");
         }
     }
 

@@ -65,14 +65,13 @@ impl Envelope {
                 let from = fi.max(fj);
                 let n = j - from;
                 let (a, b) = (si + from - fi, sj + from - fj);
-                let dot = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>();
                 // l_ij = (a_ij − Σ l_ik u_kj) / u_jj     u_ji = a_ji − Σ l_jk u_ki
                 let l = lower[si + j - fi] - dot(&lower[a..a + n], &upper[b..b + n]);
                 let u = upper[si + j - fi] - dot(&lower[b..b + n], &upper[a..a + n]);
                 lower[si + j - fi] = l / pivot[j];
                 upper[si + j - fi] = u;
             }
-            let own: f64 = (si..si + i - fi).map(|k| lower[k] * upper[k]).sum();
+            let own = dot(&lower[si..si + i - fi], &upper[si..si + i - fi]);
             pivot[i] -= own;
         }
     }
@@ -87,7 +86,7 @@ impl Envelope {
         }
         for i in 0..b.len() {
             let (fi, si) = (first[i] as usize, start[i]);
-            let sum: f64 = lower[si..si + i - fi].iter().zip(&work[fi..i]).map(|(l, y)| l * y).sum();
+            let sum = dot(&lower[si..si + i - fi], &work[fi..i]);
             work[i] -= sum;
         }
         for i in (0..b.len()).rev() {
@@ -150,6 +149,21 @@ impl Envelope {
             self.place[i as usize] = at as u32;
         }
     }
+}
+
+/// Sums in flight at once: one after the other they would wait for each other.
+const LANES: usize = 8;
+
+fn dot(p: &[f64], q: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (mut ps, mut qs) = (p.chunks_exact(LANES), q.chunks_exact(LANES));
+    for (p, q) in (&mut ps).zip(&mut qs) {
+        for k in 0..LANES {
+            sums[k] += p[k] * q[k];
+        }
+    }
+    let rest: f64 = ps.remainder().iter().zip(qs.remainder()).map(|(p, q)| p * q).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

@@ -26,10 +26,14 @@ use crate::contact::search::{EdgeEdge, PairSearch, Pass, Query, SearchError, Ver
 use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
+use std::collections::BTreeSet;
 
 /// Overlaps up to this share of the local size are touch, not penetration: a hundredth of what an accepted state may
 /// have.
 pub const TOUCH: f64 = 1e-12;
+/// The same where constraints have been satisfied in this step. Redundant ones are satisfied to less than half of this; what they leave must not ask for more of
+/// them.
+const SATISFIED: f64 = 5e-11;
 /// Deepest overlap of an accepted state, as a share of the local size.
 pub const ACCEPTED: f64 = 1e-10;
 /// A constraint that was violated by more than this share of the local size at the start did not keep anything out.
@@ -73,6 +77,34 @@ pub struct Found {
     pub left: usize,
     /// Deepest overlap [m].
     pub depth: f64,
+}
+
+/// The working set while a look adds to it.
+pub(super) struct Joined<'a> {
+    work: &'a mut Vec<Constraint>,
+    keys: BTreeSet<Key>,
+    /// (node, body that it is kept out of) before the look.
+    kept_out: BTreeSet<(u32, u32)>,
+    banned: &'a [Key],
+}
+
+impl Joined<'_> {
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.keys.contains(key)
+    }
+
+    pub(super) fn is_banned(&self, key: &Key) -> bool {
+        self.banned.contains(key)
+    }
+
+    pub(super) fn add(&mut self, c: Constraint) {
+        self.keys.insert(c.key);
+        self.work.push(c);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.work.len()
+    }
 }
 
 /// The surfaces of all bodies, and where they are.
@@ -184,6 +216,10 @@ impl Admissible {
         self.meet(model);
         let mut found = Found::default();
         let known = work.len();
+        let keys = work.iter().map(|c| c.key).collect();
+        let nodes = work.iter().filter(|c| c.key.0 != ContactKind::EdgeEdge);
+        let kept_out = nodes.map(|c| (c.key.1, c.bodies[1])).collect();
+        let mut work = Joined { work, keys, kept_out, banned };
         self.inside.clear();
         let records = self.search.vertex_face();
         let body = |r: &VertexFace| self.scene.facets[r.face as usize].body;
@@ -196,27 +232,29 @@ impl Admissible {
                 let own = group[at..].iter().filter(|r| body(r) == body(first));
                 let deepest = own.min_by(|p, q| p.gap.total_cmp(&q.gap)).unwrap_or(first);
                 let size = self.size_of(deepest.face);
-                if deepest.gap >= -TOUCH * size || self.is_second_end(deepest) || self.is_held(deepest) {
+                let known = work.kept_out.contains(&(deepest.node, body(deepest)));
+                let touch = if known { SATISFIED } else { TOUCH } * size;
+                if deepest.gap >= -touch || self.is_second_end(deepest) || self.is_held(deepest) {
                     continue;
                 }
                 self.inside.push((deepest.node, body(deepest)));
                 found.depth = found.depth.max(-deepest.gap);
                 let known = |w: &Constraint| w.key.1 == deepest.node && w.bodies[1] == body(deepest);
-                if self.springs && work.iter().any(known) {
+                if self.springs && work.work.iter().any(known) {
                     continue;
                 }
-                match self.exit(model, deepest, &work[..], banned) {
-                    Some(c) => work.push(c),
+                match self.exit(model, deepest, &work) {
+                    Some(c) => work.add(c),
                     None if -deepest.gap > ACCEPTED * size => found.left += 1,
                     None => {}
                 }
             }
         }
         self.inside.sort_unstable();
-        self.edges(model, work, banned, &mut found);
-        self.walls(model, work, banned, &mut found);
+        self.edges(model, &mut work, &mut found);
+        self.walls(model, &mut work, &mut found);
         if work.len() == known {
-            self.edges_on_the_way(model, work, banned);
+            self.edges_on_the_way(model, &mut work);
         }
         found.new = work.len() - known;
         Ok(found)
@@ -312,13 +350,7 @@ impl Admissible {
     }
 
     /// Through which facet a node leaves the body of `record`.
-    fn exit(
-        &self,
-        model: &Model,
-        record: &VertexFace,
-        work: &[Constraint],
-        banned: &[Key],
-    ) -> Option<Constraint> {
+    fn exit(&self, model: &Model, record: &VertexFace, work: &Joined) -> Option<Constraint> {
         let scene = &self.scene;
         let facet = &scene.facets[record.face as usize];
         // facets that share a corner with the nearest one
@@ -339,7 +371,7 @@ impl Admissible {
         let mut candidates: Vec<Candidate> = near
             .iter()
             .map(|&f| self.of_facet(model, record.node, f))
-            .filter(|c| !banned.contains(&c.key) && !work.iter().any(|w| w.key == c.key))
+            .filter(|c| !work.is_banned(&c.key) && !work.has(&c.key))
             .filter_map(|c| self.candidate(c))
             .collect();
         if self.last_of_equals {
@@ -409,16 +441,18 @@ impl Admissible {
         e.nodes.iter().any(|k| inside(k, f.body)) || f.nodes.iter().any(|k| inside(k, e.body))
     }
 
+    /// What two edges span.
+    pub(super) fn simplex_of_edges(&self, first: u32, second: u32, sign: f64) -> Simplex {
+        let [[a, b], [c, d]] = [first, second].map(|e| self.scene.edges[e as usize].nodes);
+        Simplex { touch: ContactKind::EdgeEdge, nodes: [a, b, c, d], sign }
+    }
+
     /// The constraint of two edges; `sign` is that of their volume while they are apart.
     pub(super) fn of_edges(&self, model: &Model, first: u32, second: u32, sign: f64) -> Constraint {
         let [e, f] = [first, second].map(|e| &self.scene.edges[e as usize]);
         Constraint {
             key: (ContactKind::EdgeEdge, first, second),
-            simplex: Simplex {
-                touch: ContactKind::EdgeEdge,
-                nodes: [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]],
-                sign,
-            },
+            simplex: self.simplex_of_edges(first, second, sign),
             bodies: [e.body, f.body],
             size: self.size_of_edges(first, second),
             mu: model.contact.law(e.body, f.body).friction,
@@ -427,12 +461,13 @@ impl Admissible {
     }
 
     /// Crossed edges without an end inside the other's body.
-    fn edges(&self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key], found: &mut Found) {
+    fn edges(&self, model: &Model, work: &mut Joined, found: &mut Found) {
         let scene = &self.scene;
+        let touch = if work.kept_out.is_empty() { TOUCH } else { SATISFIED };
         for r in self.search.edge_edge() {
             let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
             let size = self.size_of_edges(r.first, r.second);
-            if r.gap >= -TOUCH * size {
+            if r.gap >= -touch * size {
                 continue;
             }
             let key = (ContactKind::EdgeEdge, r.first, r.second);
@@ -449,10 +484,10 @@ impl Admissible {
             let Some(candidate) = self.candidate(c).filter(|c| c.was_open) else { continue };
             let depth = depth_of_edges(scene, &self.now, r);
             found.depth = found.depth.max(depth);
-            if work.iter().any(|w| w.key == key) || banned.contains(&key) {
+            if work.has(&key) || work.is_banned(&key) {
                 found.left += usize::from(depth > ACCEPTED * size);
             } else {
-                work.push(candidate.constraint);
+                work.add(candidate.constraint);
             }
         }
     }

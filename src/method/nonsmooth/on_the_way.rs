@@ -9,7 +9,7 @@
 //! that now lies on another face at an angle to the one it met has gone along that face, as where sides of two bodies are flush; whether it went in
 //! is for round-off to say, and nothing is asked of it.
 
-use super::detect::{Admissible, Constraint, Found, Key, TOUCH, WAS_OPEN};
+use super::detect::{Admissible, Constraint, Found, Joined, TOUCH, WAS_OPEN};
 use super::simplex::{ContactKind, Simplex};
 use crate::contact::crossing::{StepPath, edges_meet, node_meets};
 use crate::contact::rules::{in_normal_cones, is_sharp};
@@ -17,6 +17,7 @@ use crate::contact::scene::FacetKind;
 use crate::contact::search::PairSearch;
 use crate::math::Vec3;
 use crate::model::Model;
+use rayon::prelude::*;
 
 /// Edges are parallel below this sine: their lines have no normal.
 const PARALLEL: f64 = 1e-3;
@@ -44,17 +45,20 @@ impl Admissible {
         let mut met = std::mem::take(&mut self.met);
         met.clear();
         let motion = StepPath { start: &self.start, end: &self.now };
+        // most are still in front, or were behind before
         let all = self.search.candidates();
-        for &[node, face] in all.groups.iter().flat_map(|g| g.vertex_face.of(&all.vertex_face)) {
-            let facet = &self.scene.facets[face as usize];
-            if !matches!(facet.kind, FacetKind::Segment | FacetKind::Triangle) {
-                continue;
-            }
+        let behind = |&&[node, face]: &&[u32; 2]| {
+            let kind = self.scene.facets[face as usize].kind;
             let simplex = self.simplex_of(node, face);
-            // most are still in front, or were behind before
-            if simplex.value(&self.now) >= 0.0 || self.opening(&simplex, face) < -WAS_OPEN {
-                continue;
-            }
+            matches!(kind, FacetKind::Segment | FacetKind::Triangle)
+                && simplex.value(&self.now) < 0.0
+                && self.opening(&simplex, face) >= -WAS_OPEN
+        };
+        let groups = all.groups.par_iter();
+        let behind = groups.flat_map_iter(|g| g.vertex_face.of(&all.vertex_face).iter().filter(behind));
+        for [node, face] in behind.copied().collect::<Vec<_>>() {
+            let facet = &self.scene.facets[face as usize];
+            let simplex = self.simplex_of(node, face);
             let Some(candidate) = self.candidate(self.of_facet(model, node, face)) else { continue };
             let touched = self.opening(&simplex, face) <= WAS_OPEN;
             if !candidate.was_open || touched && !(candidate.outside <= 0.0 && self.below_all(node, face)) {
@@ -97,16 +101,16 @@ impl Admissible {
     }
 
     /// Nodes that are out again on the far side of a wall.
-    pub(super) fn walls(&self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key], found: &mut Found) {
+    pub(super) fn walls(&self, model: &Model, work: &mut Joined, found: &mut Found) {
         for m in &self.met {
             if self.inside.binary_search(&(m.node, m.body)).is_ok() || self.went_along(m) {
                 continue;
             }
             let c = self.of_facet(model, m.node, m.face);
-            if banned.contains(&c.key) {
+            if work.is_banned(&c.key) {
                 found.left += usize::from(c.simplex.foot(&self.now).outside(c.key.0) <= 0.0);
-            } else if !work.iter().any(|w| w.key == c.key) {
-                work.push(c);
+            } else if !work.has(&c.key) {
+                work.add(c);
             }
         }
     }
@@ -124,20 +128,28 @@ impl Admissible {
     }
 
     /// Sharp edges that have passed through each other. Where an end of one is inside the other's body the node answers.
-    pub(super) fn edges_on_the_way(&self, model: &Model, work: &mut Vec<Constraint>, banned: &[Key]) {
+    pub(super) fn edges_on_the_way(&self, model: &Model, work: &mut Joined) {
         let motion = StepPath { start: &self.start, end: &self.now };
         let all = self.search.candidates();
-        for &[first, second] in all.groups.iter().flat_map(|g| g.edge_edge.of(&all.edge_edge)) {
+        // most are inside of a face, or on the same side of each other as before
+        let edges = 0..self.scene.edges.len() as u32;
+        let sharp: Vec<bool> = edges.into_par_iter().map(|e| is_sharp(&self.scene, &self.now, e)).collect();
+        let changed = |&&[first, second]: &&[u32; 2]| {
+            let simplex = self.simplex_of_edges(first, second, 1.0);
+            sharp[first as usize]
+                && sharp[second as usize]
+                && (simplex.value(&self.start) < 0.0) != (simplex.value(&self.now) < 0.0)
+        };
+        let groups = all.groups.par_iter();
+        let changed = groups.flat_map_iter(|g| g.edge_edge.of(&all.edge_edge).iter().filter(changed));
+        for [first, second] in changed.copied().collect::<Vec<_>>() {
             let c = self.of_edges(model, first, second, 1.0);
-            let [before, now] = [&self.start, &self.now].map(|x| c.simplex.value(x));
-            if (before < 0.0) == (now < 0.0)
-                || before.abs() <= WAS_OPEN * c.size * c.simplex.foot(&self.start).lever
+            let before = c.simplex.value(&self.start);
+            if before.abs() <= WAS_OPEN * c.size * c.simplex.foot(&self.start).lever
                 || self.has_end_inside(first, second)
                 || self.sine(first, second) < PARALLEL
-                || banned.contains(&c.key)
-                || work.iter().any(|w| w.key == c.key)
-                || !is_sharp(&self.scene, &self.now, first)
-                || !is_sharp(&self.scene, &self.now, second)
+                || work.is_banned(&c.key)
+                || work.has(&c.key)
             {
                 continue;
             }
@@ -149,7 +161,7 @@ impl Admissible {
             if let Some(time) = edges_meet(&self.scene, motion, first, second, 0.0)
                 && self.parts_at(&c, first, second, time)
             {
-                work.push(c);
+                work.add(c);
             }
         }
     }

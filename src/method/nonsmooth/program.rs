@@ -22,9 +22,10 @@ use super::compliance::Compliance;
 use super::detect::{Admissible, Constraint, Key};
 use super::row::{Row, Tangential, dot, way_of};
 use crate::math::{Mat3, Vec3};
-use crate::solve::complementarity::{Complementarity, Matrix};
+use crate::solve::complementarity::{Complementarity, Matrix, Report};
 use crate::solve::coulomb::{Contacts, Coulomb};
 use carom_declare::words;
+use rayon::prelude::*;
 
 words! {
     /// Where the gradients are taken along which contact presses.
@@ -61,13 +62,21 @@ const STEP: f64 = 1e-14;
 /// Round-off of positions, as a share of their coordinates.
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// An iteration whose steps are no longer than this share of the local size has converged if they no longer shrink.
-const SLOW: f64 = 1e-11;
+const SLOW: f64 = 4e-11;
+/// The same where constraints contradict each other: what a program leaves of the law is known not to get less, and its linearisation is exact to the square of this.
+const LEFT: f64 = 1e-7;
+/// What redundant constraints that contradict each other may leave of the law, as a share of the local size: well below what counts as touch.
+const ENOUGH: f64 = 2e-11;
 /// Quadratic programs in a row at most.
 const PROGRAMS: usize = 60;
 /// Friction stays as it is from this program of a step on, or once nodes move by no more than [`SETTLED`] of the local size and that does not get less: where multipliers are
 /// not unique, the discs of friction may change places for ever. Multipliers are then found to the last digit.
 const FROZEN: usize = 30;
 const SETTLED: f64 = 1e-9;
+
+/// Share of the square of what is violated, over the local size, that a program may leave of the law: its linearisation is off by that square, and
+/// another program follows.
+const ROUGH: f64 = 1e-2;
 
 /// How constraints are to be satisfied.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,6 +86,16 @@ pub struct Rules {
     pub friction_gradient: FrictionGradient,
     /// Stiffness of the penalty [N/m]; none keeps everything apart.
     pub penalty: Option<f64>,
+}
+
+/// Constraints whose rows one task makes.
+const CHUNK: usize = 32;
+
+/// Rows of some constraints, and entries of one of them before they are added up.
+#[derive(Default)]
+struct Part {
+    rows: Matrix,
+    pairs: Vec<(u32, f64)>,
 }
 
 /// The working set and its multipliers.
@@ -97,8 +116,9 @@ pub struct Program {
     /// Unknowns: first of each constraint, largest friction over the normal force, and their values [N].
     first: Vec<u32>,
     bound: Vec<f64>,
+    enough: Vec<f64>,
     r: Vec<f64>,
-    pairs: Vec<(u32, f64)>,
+    parts: Vec<Part>,
     solver: Complementarity,
     coulomb: Coulomb,
     /// Quadratic programs and factorisations so far.
@@ -182,12 +202,13 @@ impl Program {
         let mut solved = Solved::default();
         let (mut before, mut rub) = (f64::INFINITY, true);
         while solved.programs < PROGRAMS {
-            self.quadratic(at, &soft, rules, rub);
+            let report = self.quadratic(at, &soft, rules, rub);
             let step = self.move_nodes(at, 0.5 * dt * dt);
             solved.programs += 1;
             // steps shrink by the ratio of penetration and size each time, down to round-off
             let shrinks = step < 0.5 * before;
-            if step <= STEP || step <= SLOW && !shrinks {
+            let slow = if report.idle > 0 && report.unfinished == 0 { LEFT } else { SLOW };
+            if step <= STEP || step <= slow && !shrinks {
                 solved.converged = true;
                 break;
             }
@@ -199,7 +220,7 @@ impl Program {
 
     /// One quadratic program at the trial positions: multipliers and friction. `free` is where nodes would go without them; it is
     /// `at.pre`. Without `rub` friction stays as it is.
-    pub fn quadratic(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) {
+    pub fn quadratic(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) -> Report {
         self.linearise(at, soft, rules);
         let rub = rub && self.rows.iter().any(|r| r.sliding > 0);
         self.number(rub);
@@ -207,9 +228,11 @@ impl Program {
         self.right_hand_side(at, soft, rub, rules);
         let report = match rub {
             true => {
-                let of =
-                    Contacts { matrix: &self.matrix, b: &self.b, first: &self.first, bound: &self.bound };
-                self.coulomb.solve(&of, &mut self.r)
+                // members with implicit elements look at every increment, and stop by the last
+                let rough = if matches!(soft, Compliance::Lumped(_)) { ROUGH } else { 0.0 };
+                let at_once = rough * self.violation(at).powi(2) / ENOUGH;
+                let Program { matrix, b, first, bound, enough, coulomb, r, .. } = self;
+                coulomb.solve(&Contacts { matrix, b, first, bound, enough, at_once }, r)
             }
             false => self.solver.solve(&self.matrix, &self.b, &mut self.r),
         };
@@ -233,12 +256,15 @@ impl Program {
             }
             row.drag = row.drag_of(p);
         }
+        report
     }
 
     /// Unknowns: the normal force of each constraint, and its friction behind it.
     fn number(&mut self, rub: bool) {
         self.first.clear();
         self.bound.clear();
+        self.enough.clear();
+        self.enough.extend(self.work.iter().map(|c| ENOUGH * c.size));
         self.r.clear();
         for (i, row) in self.rows.iter().enumerate() {
             self.first.push(self.r.len() as u32);
@@ -265,40 +291,60 @@ impl Program {
 
     /// `W = (G; S) H⁻¹ (Ĝ; S)ᵀ`, rows divided by levers.
     fn couple(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) {
-        let mut matrix = std::mem::take(&mut self.matrix);
-        let mut pairs = std::mem::take(&mut self.pairs);
-        matrix.clear();
-        for (i, c) in self.work.iter().enumerate() {
-            let row = &self.rows[i];
-            for p in 0..1 + if rub { row.sliding } else { 0 } {
-                let (vector, scale) =
-                    if p == 0 { (&row.gradient, 1.0 / row.foot.lever) } else { (&row.slide[p - 1], 1.0) };
-                pairs.clear();
-                for (a, &k) in c.simplex.ids().iter().enumerate() {
-                    soft.answer(&at.inv_mass, k, &(scale * vector[a]), |k, moved| {
-                        for &(_, j, b) in self.of_node(k) {
-                            let (other, b) = (&self.rows[j as usize], b as usize);
-                            let first = self.first[j as usize];
-                            pairs.push((first, moved.dot(&other.push[b]) / other.foot.lever));
-                            if rub {
-                                let each = (first + 1..).zip(&other.slide[..other.sliding]);
-                                pairs.extend(each.map(|(to, slide)| (to, moved.dot(&slide[b]))));
-                            }
-                        }
-                    });
-                }
-                pairs.sort_by_key(|p| p.0);
-                let own = self.first[i] + p as u32;
-                for same in pairs.chunk_by(|p, q| p.0 == q.0) {
-                    let give =
-                        if p == 0 && same[0].0 == own { rules.penalty.map_or(0.0, |k| 1.0 / k) } else { 0.0 };
-                    matrix.columns.push(same[0].0);
-                    matrix.values.push(same.iter().map(|p| p.1).sum::<f64>() + give);
-                }
-                matrix.end_row();
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.resize_with(self.work.len().div_ceil(CHUNK), Part::default);
+        parts.par_iter_mut().enumerate().for_each(|(chunk, part)| {
+            part.rows.clear();
+            let from = chunk * CHUNK;
+            for i in from..self.work.len().min(from + CHUNK) {
+                self.couple_one(at, soft, rules, rub, i, part);
             }
+        });
+        self.matrix.clear();
+        for part in &parts {
+            self.matrix.append(&part.rows);
         }
-        (self.matrix, self.pairs) = (matrix, pairs);
+        self.parts = parts;
+    }
+
+    /// The rows of one constraint.
+    fn couple_one(
+        &self,
+        at: &Admissible,
+        soft: &Compliance,
+        rules: &Rules,
+        rub: bool,
+        i: usize,
+        part: &mut Part,
+    ) {
+        let (row, Part { pairs, rows }) = (&self.rows[i], part);
+        for p in 0..1 + if rub { row.sliding } else { 0 } {
+            let (vector, scale) =
+                if p == 0 { (&row.gradient, 1.0 / row.foot.lever) } else { (&row.slide[p - 1], 1.0) };
+            pairs.clear();
+            for (a, &k) in self.work[i].simplex.ids().iter().enumerate() {
+                soft.answer(&at.inv_mass, k, &(scale * vector[a]), |k, moved| {
+                    for &(_, j, b) in self.of_node(k) {
+                        let (other, b) = (&self.rows[j as usize], b as usize);
+                        let first = self.first[j as usize];
+                        pairs.push((first, moved.dot(&other.push[b]) / other.foot.lever));
+                        if rub {
+                            let each = (first + 1..).zip(&other.slide[..other.sliding]);
+                            pairs.extend(each.map(|(to, slide)| (to, moved.dot(&slide[b]))));
+                        }
+                    }
+                });
+            }
+            pairs.sort_by_key(|p| p.0);
+            let own = self.first[i] + p as u32;
+            for same in pairs.chunk_by(|p, q| p.0 == q.0) {
+                let give =
+                    if p == 0 && same[0].0 == own { rules.penalty.map_or(0.0, |k| 1.0 / k) } else { 0.0 };
+                rows.columns.push(same[0].0);
+                rows.values.push(same.iter().map(|p| p.1).sum::<f64>() + give);
+            }
+            rows.end_row();
+        }
     }
 
     /// Distances and slips without the unknown forces: `(g + G(φᶠʳᵉᵉ − φᵏ))/lever` and `S(φᶠʳᵉᵉ − φₙ)`.

@@ -118,8 +118,9 @@ fn friction_is_that_of_a_cone_solver_in_the_discs_of_the_multipliers() {
         let first: Vec<u32> = (0..=n as u32).map(|c| 3 * c).collect();
         let mut r = vec![0.0; 3 * n];
         let begin = Instant::now();
-        let report = Coulomb::default()
-            .solve(&Contacts { matrix: &a, b: &b, first: &first, bound: &vec![mu; n] }, &mut r);
+        let (bound, enough) = (vec![mu; n], vec![1e-13; n]);
+        let of = Contacts { matrix: &a, b: &b, first: &first, bound: &bound, enough: &enough, at_once: 0.0 };
+        let report = Coulomb::default().solve(&of, &mut r);
         let seconds = begin.elapsed();
         assert_eq!(report.unfinished, 0);
         let pressing: Vec<usize> = (0..n).filter(|&c| r[3 * c] > 0.0).collect();
