@@ -3,11 +3,13 @@
 //! Contacts are told from the positions at the start of a step and linear in velocities; where surfaces fold and turn within a step, a
 //! node can slip past the faces it was held against, and two lines of a mesh that were no contact can cross. So the way of the step is looked at
 //! with the velocities that were found, by a test that never misses. What meets becomes a contact as well, with weights w and normal n of the
-//! instant of impact, and is held apart by a hair δ at the end:
+//! instant of impact, and is held apart by a hair δ at the end, if it was at the start:
 //!
 //! ```text
-//! n · Σ w (xₙ + Δt vₙ₊₁) ≥ δ
+//! g(x) = n · Σ w x        g(xₙ + Δt vₙ₊₁) ≥ min(δ, g(xₙ))
 //! ```
+//!
+//! so that no contact that is found on the way sends anything off: a gap of a hair over Δt would be a speed.
 //!
 //! All contacts are solved again from the forces so far, until nothing meets. What still does after some rounds is tied into impact zones (Provot 1997):
 //! the nodes of a zone get the velocity of their centre of mass. Zones only grow, and in a zone nothing moves against anything, so this ends. They are
@@ -33,8 +35,7 @@ use rayon::prelude::*;
 /// nearer than `SEPARATION` of it has met.
 const CLEARANCE: f64 = 1e-4;
 const SEPARATION: f64 = 0.25;
-/// Rounds before more than the usual gap is made, before nodes are tied together, and rounds altogether.
-const FEW: u32 = 4;
+/// Rounds before nodes are tied together, and rounds altogether.
 const CONTACTS: u32 = 16;
 const ROUNDS: u32 = 200;
 /// Candidates that one thread asks at a time.
@@ -52,8 +53,6 @@ pub struct OnTheWay {
     /// Impulses of zones [N s]: node, impulse; and those that obstacles gave, with their velocities.
     ties: Vec<(u32, Vec3)>,
     outer: Vec<(Vec3, Vec3, Vec3)>,
-    /// Steps that needed zones.
-    pub zones: u64,
 }
 
 impl ContactSet {
@@ -80,12 +79,10 @@ impl ContactSet {
                 return Ok(());
             }
             if round < CONTACTS {
-                let room = f64::from(1 << round.saturating_sub(FEW)) * CLEARANCE * self.world.finest;
-                self.add_meetings(model, before, dt, room);
+                self.add_meetings(model, before, dt);
                 v.copy_from_slice(free);
                 self.solve(options, dt, v);
             } else {
-                self.way.zones += u64::from(round == CONTACTS);
                 self.tie_together();
                 self.move_together(v, dt);
             }
@@ -137,17 +134,19 @@ impl ContactSet {
         Ok(())
     }
 
-    /// Makes contacts of what meets, to be held `room` apart.
-    fn add_meetings(&mut self, model: &Model, before: &[Vec3], dt: f64, room: f64) {
+    /// Makes contacts of what meets.
+    fn add_meetings(&mut self, model: &Model, before: &[Vec3], dt: f64) {
         let ContactSet { world, poses: [from, to], start, way, contacts, pairs, .. } = self;
         let at = Places { scene: &world.scene, x: &way.end, poses: Poses::Over { from, to, dt } };
         let motion = StepPath { start, end: &way.end };
+        let clearance = CLEARANCE * world.finest;
         for meeting in &way.meetings {
             let Some(pair) = meeting.crossing(&at, motion, Touching::NOTHING, false) else { continue };
             let mut contact = Contact::of(&pair);
-            let gap = pair.normal.dot(&pair.gap_vector(start));
-            // an obstacle's point stands where it is at the end
-            contact.velocity_bias = (gap - room) / dt + contact.normal.dot(&contact.outer);
+            // an obstacle's point stands where it is at the end of the step
+            let outer = dt * contact.normal.dot(&contact.outer);
+            let gap = pair.normal.dot(&pair.gap_vector(start)) + outer;
+            contact.velocity_bias = (gap - gap.min(clearance)) / dt;
             contact.mu = model.contact.law(pair.bodies[0], pair.bodies[1]).friction;
             pairs.push((pair, contact.velocity(before)));
             contacts.list.push(contact);
