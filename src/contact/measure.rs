@@ -30,6 +30,7 @@ pub use normals::feature_normal;
 pub(super) use normals::unit;
 
 use super::closest_point::{self, Feature};
+use super::pieces;
 use super::scene::{Facet, FacetKind, Scene};
 use super::search::{Candidates, EdgeEdge, Part, Query, SearchStats, VertexFace};
 use crate::math::Vec3;
@@ -205,56 +206,7 @@ pub struct Narrow {
 }
 
 /// Candidates, or keys, in one piece of parallel work.
-const PIECE: usize = 4096;
-
-/// The places of some parts of `list`, which grows if there are too few.
-fn parts<T: Default>(list: &mut Vec<T>, count: usize) -> &mut [T] {
-    if list.len() < count {
-        list.resize_with(count, T::default);
-    }
-    &mut list[..count]
-}
-
-/// The only part writes where the results stay, into memory that was in use a step ago.
-fn lend<T: Copy, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T>, to: &mut Vec<T>) {
-    if let [one] = parts {
-        std::mem::swap(of(one), to);
-    }
-}
-
-/// Puts the results of parts together, in order; takes back what was lent.
-fn join<T, P>(parts: &mut [P], of: impl Fn(&mut P) -> &mut Vec<T> + Sync, to: &mut Vec<T>)
-where
-    T: Copy + Send + Sync,
-    P: Send,
-{
-    if let [one] = parts {
-        to.clear();
-        return std::mem::swap(of(one), to);
-    }
-    let count = parts.iter_mut().map(|p| of(p).len()).sum();
-    let Some(&any) = parts.iter_mut().find_map(|p| of(p).first()) else { return to.clear() };
-    // what stands there is overwritten
-    to.resize(count, any);
-    copy_all(parts, &of, to);
-}
-
-/// Copies what parts hold to `to`, one after the other, by as many threads as there are.
-fn copy_all<T, P>(parts: &mut [P], of: &(impl Fn(&mut P) -> &mut Vec<T> + Sync), to: &mut [T])
-where
-    T: Copy + Send + Sync,
-    P: Send,
-{
-    match parts {
-        [] => {}
-        [one] => to.copy_from_slice(of(one)),
-        _ => {
-            let (first, second) = parts.split_at_mut(parts.len() / 2);
-            let (to_first, to_second) = to.split_at_mut(first.iter_mut().map(|p| of(p).len()).sum());
-            rayon::join(|| copy_all(first, of, to_first), || copy_all(second, of, to_second));
-        }
-    }
-}
+const PIECE: usize = 512;
 
 impl Narrow {
     pub fn new(pretest: bool) -> Narrow {
@@ -272,63 +224,37 @@ impl Narrow {
         stats: &mut SearchStats,
     ) {
         stats.elementary_tests += self.sift(scene, x, query, candidates);
-        let Narrow { node_keys, edge_keys, .. } = self;
-        let count = node_keys.sorted.len() + edge_keys.sorted.len();
-        let mut nodes = || node_keys.sort(scene.node_body.len());
-        let mut edges = || {
-            edge_keys.sort(scene.edges.len());
-            // Equal pairs of edges passed the same sieve; the nodes are left for the closest points to judge.
-            edge_keys.sorted.dedup();
-        };
-        if count > PIECE {
-            rayon::join(nodes, edges);
-        } else {
-            nodes();
-            edges();
-        }
-
         // Many contacts ask for the normal of the same facet, few for that of every one.
         self.normals.clear();
         if self.edge_keys.sorted.len() + self.node_keys.sorted.len() > scene.facets.len() {
             let all = scene.facets.par_iter().with_min_len(PIECE);
             all.map(|f| unit(f.area_vector(x))).collect_into_vec(&mut self.normals);
         }
+        let Narrow { node_keys, edge_keys, nodes, edges, vertex_face, edge_edge, sides, .. } = self;
         let normals = Normals { scene, x, of_facets: &self.normals };
-
-        let keys = &self.node_keys.sorted[..];
-        let used = cut(keys, &mut self.nodes);
-        lend(&mut self.nodes[..used], |p| &mut p.records, &mut self.vertex_face);
-        let chooser = Chooser { normals, before, query, sides: &self.sides };
-        self.nodes[..used].par_iter_mut().for_each(|part| {
-            let Measured { keys: own, hits, records, too_deep } = part;
-            records.clear();
-            too_deep.clear();
-            chooser.measure(&keys[own.clone()], hits, records, too_deep);
-        });
-        stats.elementary_tests += keys.len() as u64;
+        let of_nodes = || {
+            node_keys.sort(scene.node_body.len());
+            let chooser = Chooser { normals, before, query, sides };
+            measure_all(&node_keys.sorted, nodes, vertex_face, |keys, part| {
+                chooser.measure(keys, &mut part.hits, &mut part.records, &mut part.too_deep);
+            })
+        };
+        let of_edges = || {
+            edge_keys.sort(scene.edges.len());
+            // Equal pairs of edges passed the same sieve; the nodes are left for the closest points to judge.
+            edge_keys.sorted.dedup();
+            let chooser = EdgeChooser { normals, before, query };
+            measure_all(&edge_keys.sorted, edges, edge_edge, |keys, part| {
+                let Measured { records: out, too_deep, .. } = part;
+                lane::dispatch(MeasureEdges { chooser, keys, out, too_deep });
+            })
+        };
+        let (of_nodes, of_edges) = rayon::join(of_nodes, of_edges);
+        stats.elementary_tests += node_keys.sorted.len() as u64;
         self.too_deep.clear();
-        self.too_deep.extend(self.nodes[..used].iter().flat_map(|p| &p.too_deep));
-        join(&mut self.nodes[..used], |p| &mut p.records, &mut self.vertex_face);
-
-        let keys = &self.edge_keys.sorted[..];
-        let used = cut(keys, &mut self.edges);
-        lend(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
-        let chooser = EdgeChooser { normals, before, query };
-        self.edges[..used].par_iter_mut().for_each(|part| {
-            part.records.clear();
-            part.too_deep.clear();
-            let keys = &keys[part.keys.clone()];
-            lane::dispatch(MeasureEdges {
-                chooser,
-                keys,
-                out: &mut part.records,
-                too_deep: &mut part.too_deep,
-            });
-        });
-        self.too_deep.extend(self.edges[..used].iter().flat_map(|p| &p.too_deep));
+        self.too_deep.extend(nodes[..of_nodes].iter().flat_map(|p| &p.too_deep));
+        self.too_deep.extend(edges[..of_edges].iter().flat_map(|p| &p.too_deep));
         stats.too_deep += self.too_deep.len() as u64;
-        join(&mut self.edges[..used], |p| &mut p.records, &mut self.edge_edge);
-
         stats.vertex_faces = self.vertex_face.len() as u64;
         stats.edge_edges = self.edge_edge.len() as u64;
         self.sides.remember(scene, &self.vertex_face);
@@ -356,12 +282,12 @@ impl Narrow {
         for (i, load) in self.loads.iter().enumerate() {
             weight += load.vertex_face.len() + load.edge_edge.len();
             if weight >= least || i + 1 == self.loads.len() {
-                parts(&mut self.sifted, used + 1)[used].loads = start..i + 1;
+                pieces::first(&mut self.sifted, used + 1)[used].loads = start..i + 1;
                 (used, start, weight) = (used + 1, i + 1, 0);
             }
         }
-        lend(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
-        lend(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
+        pieces::lend(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
+        pieces::lend(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
         let (loads, pretest) = (&self.loads[..], !self.no_pretest);
         self.sifted[..used].par_iter_mut().for_each(|part| {
             let Sifted { loads: own, vertex_face, edge_edge, buffers } = part;
@@ -387,8 +313,8 @@ impl Narrow {
                 lane::dispatch(sieve::Edges { scene, x, limit, pairs, buffers, keys: edge_edge });
             }
         });
-        join(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
-        join(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
+        pieces::join(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
+        pieces::join(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
         tests
     }
 
@@ -413,16 +339,35 @@ impl Narrow {
     }
 }
 
+/// Measures what sorted keys stand for, in parts that `one` works on; returns how many these are.
+fn measure_all<T: Copy + Send + Sync>(
+    keys: &[u64],
+    parts: &mut Vec<Measured<T>>,
+    to: &mut Vec<T>,
+    one: impl Fn(&[u64], &mut Measured<T>) + Sync,
+) -> usize {
+    let used = cut(keys, parts);
+    let parts = &mut parts[..used];
+    pieces::lend(parts, |p| &mut p.records, to);
+    parts.par_iter_mut().for_each(|part| {
+        part.records.clear();
+        part.too_deep.clear();
+        one(&keys[part.keys.clone()], part);
+    });
+    pieces::join(parts, |p| &mut p.records, to);
+    used
+}
+
 /// Cuts sorted keys into parts, never between two of the same first number; returns how many.
 fn cut<T>(keys: &[u64], list: &mut Vec<Measured<T>>) -> usize {
-    let size = if rayon::current_num_threads() == 1 { usize::MAX } else { PIECE / 4 };
+    let size = if rayon::current_num_threads() == 1 { usize::MAX } else { PIECE / 2 };
     let (mut used, mut from) = (0, 0);
     while from < keys.len() {
         let mut to = keys.len().min(from.saturating_add(size));
         while to < keys.len() && keys[to] >> 32 == keys[to - 1] >> 32 {
             to += 1;
         }
-        parts(list, used + 1)[used].keys = from..to;
+        pieces::first(list, used + 1)[used].keys = from..to;
         (used, from) = (used + 1, to);
     }
     used

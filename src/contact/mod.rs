@@ -17,6 +17,7 @@
 //! | `entry`         | facets gone through on a straight way; how thick bodies are         |
 //! | `overlap`       | overlap of whole surfaces                                           |
 //! | `pair`, `places` | one contact, whatever touched whatever; how it is made             |
+//! | `pieces`        | work in pieces, put together in their order                         |
 //! | `rules`, `selection` | which contacts exist; those of an instant that are held together |
 //!
 //! The room uses `math` and `mesh` and nothing else.
@@ -38,6 +39,7 @@ pub(crate) mod obstacle;
 pub(crate) mod octree;
 pub mod overlap;
 pub mod pair;
+mod pieces;
 pub(crate) mod places;
 pub(crate) mod rules;
 pub mod scene;

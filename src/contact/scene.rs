@@ -289,6 +289,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// How many bodies have so many slots, about.
+    pub fn bodies_with(&self, slots: usize) -> usize {
+        (slots * self.bodies.len()).div_ceil(self.slots.len().max(1)).max(1)
+    }
+
     /// Numbers the surfaces of `bodies`; `reference` holds the undeformed positions of all nodes.
     ///
     /// Facets that name a node beyond `reference`, or one node twice so that nothing is left of them,

@@ -237,6 +237,11 @@ impl Part {
     pub fn is_empty(&self) -> bool {
         self.from == self.to
     }
+
+    /// The same part of an array that stands behind so many others.
+    pub fn after(&self, others: u32) -> Part {
+        Part { from: others + self.from, to: others + self.to }
+    }
 }
 
 /// The candidates between two bodies.
@@ -249,6 +254,8 @@ pub struct Group {
     /// How far the bodies may have come against each other since the candidates were gathered, all steps added up [m];
     /// infinite where nobody counts.
     pub travel: f64,
+    /// None of the candidates can meet before the bodies have travelled this far, as their reader has found [m].
+    pub soonest: f64,
     pub vertex_face: Part,
     pub edge_edge: Part,
     pub face_face: Part,

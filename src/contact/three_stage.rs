@@ -22,6 +22,7 @@ use super::body_trees::BodyState;
 use super::bvh::{self, NodePair, Tree};
 use super::measure::Narrow;
 use super::octree::{Aabb, Octree};
+use super::pieces;
 use super::scene::{Body, Scene};
 use super::search::{
     Candidates, Findings, Group, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
@@ -99,6 +100,40 @@ impl Ways {
     }
 }
 
+/// The candidates of some groups that have to do with moved nodes.
+#[derive(Clone, Debug, Default)]
+struct Moved {
+    found: Candidates,
+    /// Nodes of the group at hand whose candidates are wanted; all false in between.
+    due: Vec<bool>,
+}
+
+impl Moved {
+    fn add(&mut self, scene: &Scene, all: &Candidates, group: &Group, moved: &impl Fn(u32) -> bool) {
+        let Moved { found, due } = self;
+        let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
+        let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
+        // Which face is closest to a node is asked of all its candidates or of none.
+        let pairs = group.vertex_face.of(&all.vertex_face);
+        for &[node, face] in pairs {
+            due[node as usize] |= moved(node) || face_moved(face);
+        }
+        let (vf, ee) = (found.vertex_face.len(), found.edge_edge.len());
+        found.vertex_face.extend(pairs.iter().filter(|p| due[p[0] as usize]));
+        for p in pairs {
+            due[p[0] as usize] = false;
+        }
+        let edges = group.edge_edge.of(&all.edge_edge).iter();
+        found.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
+        let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
+        let vertex_face = part(vf, found.vertex_face.len());
+        let edge_edge = part(ee, found.edge_edge.len());
+        if vertex_face.len() + edge_edge.len() > 0 {
+            found.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*group });
+        }
+    }
+}
+
 /// The search. One per scene: it remembers.
 #[derive(Clone, Debug, Default)]
 pub struct ThreeStage {
@@ -114,7 +149,7 @@ pub struct ThreeStage {
     pieces: Vec<Piece>,
     starts: Vec<NodePair>,
     spare: Candidates,
-    due: Vec<bool>,
+    moved: Vec<Moved>,
     findings: Findings,
     origin: Vec3,
     last: Option<(bool, bool, bool, bool, Pass)>,
@@ -167,6 +202,7 @@ impl ThreeStage {
             + self.pieces.iter().map(piece).sum::<usize>()
             + self.findings.candidates.memory_bytes()
             + self.spare.memory_bytes()
+            + self.moved.iter().map(|m| m.found.memory_bytes() + m.due.capacity()).sum::<usize>()
             + self.findings.narrow.memory_bytes()
             + size_of::<Group>() * self.old_groups.capacity()
             + size_of::<Walked>() * (self.walked.capacity() + self.old_walked.capacity())
@@ -315,33 +351,29 @@ impl ThreeStage {
         before: Option<&[Vec3]>,
         query: &Query,
         moved_bodies: &[bool],
-        moved: impl Fn(u32) -> bool,
+        moved: impl Fn(u32) -> bool + Sync,
     ) {
-        let ThreeStage { findings: Findings { candidates, .. }, spare, due, .. } = self;
-        spare.clear();
-        due.resize(scene.node_body.len(), false);
-        let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
-        let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
+        let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, .. } = self;
         let any_moved = |g: &&Group| moved_bodies[g.a as usize] || moved_bodies[g.b as usize];
-        for g in candidates.groups.iter().filter(any_moved) {
-            // Which face is closest to a node is asked of all its candidates or of none.
-            let pairs = g.vertex_face.of(&candidates.vertex_face);
-            for &[node, face] in pairs {
-                due[node as usize] |= moved(node) || face_moved(face);
-            }
-            let (vf, ee) = (spare.vertex_face.len(), spare.edge_edge.len());
-            spare.vertex_face.extend(pairs.iter().filter(|p| due[p[0] as usize]));
-            for p in pairs {
-                due[p[0] as usize] = false;
-            }
-            let edges = g.edge_edge.of(&candidates.edge_edge).iter();
-            spare.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
-            let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
-            let vertex_face = part(vf, spare.vertex_face.len());
-            let edge_edge = part(ee, spare.edge_edge.len());
-            if vertex_face.len() + edge_edge.len() > 0 {
-                spare.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*g });
-            }
+        // As many parts as threads: each has room for all nodes.
+        let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
+        let groups = candidates.groups.par_chunks(size);
+        let parts = pieces::first(parts, groups.len());
+        groups.zip(&mut *parts).for_each(|(groups, part)| {
+            part.found.clear();
+            part.due.resize(scene.node_body.len(), false);
+            groups.iter().filter(any_moved).for_each(|g| part.add(scene, candidates, g, &moved));
+        });
+        spare.clear();
+        for part in parts {
+            let [vf, ee] = [spare.vertex_face.len(), spare.edge_edge.len()].map(|n| n as u32);
+            spare.groups.extend(part.found.groups.iter().map(|g| Group {
+                vertex_face: g.vertex_face.after(vf),
+                edge_edge: g.edge_edge.after(ee),
+                ..*g
+            }));
+            spare.vertex_face.extend_from_slice(&part.found.vertex_face);
+            spare.edge_edge.extend_from_slice(&part.found.edge_edge);
         }
         let Findings { narrow, stats, .. } = &mut self.findings;
         narrow.run(scene, x, before, query, &self.spare, stats);
@@ -377,7 +409,7 @@ impl PairSearch for ThreeStage {
         }
 
         // Stage 0: where is everybody, and how far has he come?
-        let few = few_bodies(scene, SLOTS);
+        let few = scene.bodies_with(SLOTS);
         self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(few).for_each(|(state, body)| {
             state.measure(scene, body, at);
         });
@@ -625,18 +657,13 @@ impl ThreeStage {
                 state.fit(scene, body, at, wants, &origin);
             }
         };
-        let few = few_bodies(scene, FITTED);
+        let few = scene.bodies_with(FITTED);
         self.bodies.par_iter_mut().zip(&scene.bodies).with_min_len(few).for_each(|(s, b)| one(s, b));
         for body in self.bodies.iter().filter(|b| b.needed) {
             self.findings.stats.trees_built += body.built;
             self.findings.stats.trees_refitted += body.refitted;
         }
     }
-}
-
-/// How many bodies have so many slots, about.
-fn few_bodies(scene: &Scene, slots: usize) -> usize {
-    (slots * scene.bodies.len()).div_ceil(scene.slots.len().max(1)).max(1)
 }
 
 fn carry<T: Copy>(from: &[T], part: Part, to: &mut Vec<T>) -> Part {

@@ -4,6 +4,7 @@
 //! shortened for them. Stopping never changes it either: everything that decides the future goes into a
 //! [`Record`], and a run that takes it back continues bit for bit.
 
+pub(crate) mod awake;
 #[doc(hidden)]
 pub mod checkpoint;
 pub(crate) mod disk;
@@ -13,6 +14,7 @@ pub mod memory;
 pub mod peaks;
 pub mod probe;
 
+use self::awake::awake;
 use crate::math::Vec3;
 use crate::method::{Method, Reached, StepError};
 use crate::model::record::{Record, RecordError};
@@ -351,7 +353,7 @@ impl Run {
             let goal = due.min(until).min(self.case.state.time + pulse_steps as f64 * dt);
             let begin = Instant::now();
             let Case { model, state, method, .. } = &mut self.case;
-            let reached = method.advance(model, state, goal, &mut self.ledger, stop)?;
+            let reached = awake(|| method.advance(model, state, goal, &mut self.ledger, stop))?;
             let took = begin.elapsed();
             if took < PULSE / 2 {
                 pulse_steps = pulse_steps.saturating_mul(2);

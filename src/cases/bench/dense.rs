@@ -16,6 +16,7 @@ use crate::deck::{self, Input};
 use crate::math::Vec3;
 use crate::model::ledger::Phases;
 use crate::model::{Ledger, State};
+use crate::run::awake::awake;
 use crate::run::{Case, memory, pool};
 use rayon::ThreadPool;
 use std::path::Path;
@@ -126,7 +127,7 @@ impl Side {
             let (before, count, begin) = (ledger.phases, state.step, Instant::now());
             while state.step == count {
                 let until = state.time + 0.5 * method.next_step();
-                pool.install(|| method.advance(model, state, until, ledger, &never)).ok()?;
+                pool.install(|| awake(|| method.advance(model, state, until, ledger, &never))).ok()?;
             }
             if step >= WAKE {
                 let now = ledger.phases;

@@ -2,8 +2,9 @@
 
 use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
+use super::super::pieces;
 use super::super::scene::Scene;
-use super::super::search::{Group, Part, Query, passes};
+use super::super::search::{Group, Query, passes};
 use super::{ThreeStage, Walked};
 use rayon::prelude::*;
 
@@ -142,36 +143,30 @@ impl ThreeStage {
 
     /// Puts together what pieces have found, in their order.
     fn join_pieces(&mut self, used: usize) {
-        let tasks = &self.tasks;
         let c = &mut self.findings.candidates;
+        let mut done = [c.vertex_face.len(), c.edge_edge.len(), c.face_face.len()].map(|n| n as u32);
         for piece in &self.pieces[..used] {
             self.findings.stats.box_tests += piece.tests;
             self.findings.stats.leaf_pairs += piece.leaves;
-            let mut done = [0, 0, 0];
-            for (task, &count) in tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
+            for (task, &count) in self.tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
                 let group = &mut c.groups[task.pair as usize];
-                let (from, to, part, k) = match task.kind {
-                    Kind::NodesFaces | Kind::FacesNodes => {
-                        (&piece.vertex_face, &mut c.vertex_face, &mut group.vertex_face, 0)
-                    }
-                    Kind::Edges => (&piece.edge_edge, &mut c.edge_edge, &mut group.edge_edge, 1),
-                    Kind::Faces => (&piece.face_face, &mut c.face_face, &mut group.face_face, 2),
+                let (part, done) = match task.kind {
+                    Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, &mut done[0]),
+                    Kind::Edges => (&mut group.edge_edge, &mut done[1]),
+                    Kind::Faces => (&mut group.face_face, &mut done[2]),
                 };
-                let new = &from[done[k]..done[k] + count as usize];
-                done[k] += count as usize;
-                extend(part, to, new);
+                if part.is_empty() {
+                    part.from = *done;
+                }
+                *done += count;
+                part.to = *done;
             }
         }
+        let found = &mut self.pieces[..used];
+        pieces::append(found, |p| &mut p.vertex_face, &mut c.vertex_face);
+        pieces::append(found, |p| &mut p.edge_edge, &mut c.edge_edge);
+        pieces::append(found, |p| &mut p.face_face, &mut c.face_face);
     }
-}
-
-/// Appends candidates to the part that ends with the array.
-fn extend(part: &mut Part, all: &mut Vec<[u32; 2]>, new: &[[u32; 2]]) {
-    if part.is_empty() {
-        part.from = all.len() as u32;
-    }
-    all.extend_from_slice(new);
-    part.to = all.len() as u32;
 }
 
 /// Rounds a radius up, with room for the rounding of a difference of two coordinates.

@@ -9,7 +9,7 @@
 //! With `guard` the way is looked at again until nothing meets on it ([`super::guard`]).
 //!
 //! Everybody who was moved or pushed is remembered until the step is booked. The order is that of the records, which
-//! is that of the model; nothing here runs in parallel but the search, so threads change nothing.
+//! is that of the model; only what is found of it is found in parallel, so threads change nothing.
 
 use super::Options;
 use super::account::Account;
@@ -21,8 +21,10 @@ use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
 use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
-use crate::contact::scene::FacetKind;
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, doubled_to};
+use crate::contact::scene::{Body, FacetKind};
+use crate::contact::search::{
+    EdgeEdge, PairSearch, Pass, Positions, Query, SearchError, VertexFace, doubled_to,
+};
 use crate::contact::three_stage::{ThreeStage, Way};
 use crate::math::{Mat3, Vec3};
 use crate::method::contact_world::ContactWorld;
@@ -48,6 +50,9 @@ const SAME_DEPTH: f64 = 1e-6;
 
 /// Nodes of a body that tell where it goes.
 const SAMPLES: usize = 8;
+/// Slots of bodies, and records of the search, that one thread looks at at a stretch.
+const SLOTS: usize = 1024;
+const STRETCH: usize = 256;
 
 pub struct Collisions {
     /// Nodes and obstacles as they are at the end of the step.
@@ -59,6 +64,8 @@ pub struct Collisions {
     /// All nodes of the scene at the start of the step.
     pub start: Vec<Vec3>,
     pub(super) list: Vec<Pair>,
+    /// What each stretch of records has to say to it.
+    stretches: Vec<Vec<Pair>>,
     /// Room to put it in order.
     order: Vec<(bool, i64, u32)>,
     sorted: Vec<Pair>,
@@ -91,6 +98,7 @@ impl Collisions {
             inv_mass: world.inertia.all(),
             start: world.x.clone(),
             list: Vec::new(),
+            stretches: Vec::new(),
             order: Vec::new(),
             sorted: Vec::new(),
             known: Vec::new(),
@@ -141,9 +149,7 @@ impl Collisions {
         ways.at_rest = doubled_to(self.deepest * LEAST_REACH, 2.0 * penetration);
         ways.margin = self.clearance * (BESIDE / CLEARANCE);
         let way = |k: u32| now[k as usize] - start[k as usize];
-        ways.of_body.clear();
-        let mut middle = Vec3::zeros();
-        for (body, &pushed) in scene.bodies.iter().zip(&self.pushed) {
+        let of_body = |body: &Body, pushed: f64| {
             let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
             let (displacement, deviation) = if body.plane {
                 let facet = &scene.facets[body.facets.start as usize];
@@ -158,9 +164,13 @@ impl Collisions {
                     slots.iter().map(|&k| (way(k) - displacement).norm_squared()).fold(0.0, f64::max);
                 (displacement, deviation.sqrt())
             };
-            middle += displacement / scene.bodies.len() as f64;
-            ways.of_body.push(Way { displacement, deviation, pushed });
-        }
+            Way { displacement, deviation, pushed }
+        };
+        ways.of_body.resize(scene.bodies.len(), Way::default());
+        let bodies = scene.bodies.par_iter().zip(&self.pushed).with_min_len(scene.bodies_with(SLOTS));
+        bodies.zip(&mut ways.of_body).for_each(|((body, &pushed), way)| *way = of_body(body, pushed));
+        let count = scene.bodies.len() as f64;
+        let middle = ways.of_body.iter().fold(Vec3::zeros(), |sum, w| sum + w.displacement / count);
         let from_middle = |w: &Way| (w.displacement - middle).norm() + w.deviation;
         ways.of_body.iter().map(from_middle).fold(0.0, f64::max)
     }
@@ -213,7 +223,7 @@ impl Collisions {
 
     /// Nodes inside faces, then crossed edges, from the records of the search.
     fn collect(&mut self, swept: bool) {
-        let Collisions { world, list, start, known, before, .. } = self;
+        let Collisions { world, list, stretches, start, known, before, .. } = self;
         let ContactWorld { scene, search, x: now, poses, .. } = world;
         let crossings = list.len();
         let poses = Poses::At(poses);
@@ -225,58 +235,45 @@ impl Collisions {
                 || at_start.measured_anew(pair).is_none_or(|pair| pair.gap <= 2.0 * self.clearance)
         };
         let beside = self.clearance * (BESIDE / CLEARANCE);
-        for record in search.vertex_face().iter().filter(|r| r.gap <= beside) {
-            let mut record = *record;
-            let mut through = false;
-            let solid =
-                !scene.bodies[scene.facets[record.face as usize].body as usize].attributes.two_sided();
-            if solid && scene.facets[record.face as usize].kind.corners() > 1 {
-                let motion = StepPath { start, end: now };
-                let body = scene.facets[record.face as usize].body;
-                let from = known.partition_point(|k| k[0] < record.node);
-                let touched = known[from..].iter().take_while(|k| k[0] == record.node);
-                let touched = touched.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == body);
-                if let Some(face) = came_through(scene, motion, &record, touched, beside) {
-                    (record.face, through) = (face, true);
-                    record.normal = scene.facets[face as usize].area_vector(now).normalize();
-                }
-            }
-            if !through && record.gap > 0.0 {
-                continue;
-            }
-            let facet = &scene.facets[record.face as usize];
-            if facet.kind != FacetKind::Plane && !faces_against(scene, now, &record) {
-                continue;
-            }
-            if is_second_end(scene, &record) {
-                continue;
-            }
-            let mut pair = at.of_record(&record);
-            if through {
-                let Some(other) = at.node_face(record.node, record.face, pair.side, true) else { continue };
-                pair = other;
-            }
-            let crossed =
+        let motion = StepPath { start, end: now };
+        let (crossed, touched) = (&list[..crossings], &known[..]);
+        let of_node = |record: &VertexFace| {
+            let pair = node_inside(&at, motion, record, touched, beside)?;
+            let met =
                 |p: &Pair| (p.bodies, p.key.kind, p.key.first) == (pair.bodies, Kind::NodeFace, record.node);
-            let plane = facet.kind == FacetKind::Plane;
-            if plane || touched_before(&pair) && !list[..crossings].iter().any(crossed) {
-                list.push(pair);
-            }
+            let plane = scene.facets[record.face as usize].kind == FacetKind::Plane;
+            (plane || touched_before(&pair) && !crossed.iter().any(met)).then_some(pair)
+        };
+        let of_edges = |record: &EdgeEdge| {
+            let pair = (record.gap <= 0.0).then(|| at.of_edges(record))?;
+            let met = |p: &Pair| p.key == pair.key;
+            (!crossed.iter().any(met)
+                && touched_before(&pair)
+                && in_normal_cones(scene, now, record.first, record.second, &record.normal))
+            .then_some(pair)
+        };
+        let (nodes, edges) =
+            (search.vertex_face().par_chunks(STRETCH), search.edge_edge().par_chunks(STRETCH));
+        let first = nodes.len();
+        let count = first + edges.len();
+        if stretches.len() < count {
+            stretches.resize_with(count, Vec::new);
         }
+        let (to_nodes, to_edges) = stretches.split_at_mut(first);
+        nodes.zip(to_nodes).for_each(|(records, to)| {
+            to.clear();
+            to.extend(records.iter().filter_map(of_node));
+        });
+        edges.zip(to_edges).for_each(|(records, to)| {
+            to.clear();
+            to.extend(records.iter().filter_map(of_edges));
+        });
+        stretches[..count].iter().for_each(|found| list.extend_from_slice(found));
         std::mem::swap(known, before);
         known.clear();
         let nodes = list.iter().filter(|p| p.key.kind == Kind::NodeFace);
         known.extend(nodes.map(|p| [p.key.first, p.key.second]));
         known.sort_unstable();
-        for record in search.edge_edge().iter().filter(|r| r.gap <= 0.0) {
-            let pair = at.of_edges(record);
-            if list[..crossings].iter().any(|p| p.key == pair.key) || !touched_before(&pair) {
-                continue;
-            }
-            if in_normal_cones(scene, now, record.first, record.second, &record.normal) {
-                list.push(pair);
-            }
-        }
         self.put_in_order(crossings);
     }
 
@@ -287,10 +284,12 @@ impl Collisions {
         let at = world.places();
         let equal = SAME_DEPTH * self.deepest;
         order.clear();
-        for (i, pair) in list.iter().enumerate().skip(from) {
+        order.resize(list.len() - from, (false, 0, 0));
+        let places = list.par_iter().enumerate().skip(from).zip(order.par_iter_mut()).with_min_len(STRETCH);
+        places.for_each(|((i, pair), place)| {
             let gap = at.measured_anew(pair).map_or(0.0, |pair| pair.gap);
-            order.push((pair.key.kind == Kind::EdgeEdge, (gap / equal).round() as i64, i as u32));
-        }
+            *place = (pair.key.kind == Kind::EdgeEdge, (gap / equal).round() as i64, i as u32);
+        });
         order.sort_unstable();
         sorted.clear();
         sorted.extend(order.iter().map(|o| list[o.2 as usize]));
@@ -308,7 +307,7 @@ impl Collisions {
         }
         let motion = StepPath { start, end: now };
         let all = on_the_way.candidates();
-        for group in &all.groups {
+        for group in all.groups.iter().filter(|g| g.travel + touching.within >= g.soonest) {
             let awake = |&(place, of): &(u32, Candidate)| {
                 let wanted = query.edge_edge || matches!(of, Candidate::NodeFace { .. });
                 wanted && group.travel + touching.within >= all.until[of.kind()][place as usize]
@@ -536,4 +535,39 @@ impl Collisions {
         }
         depth
     }
+}
+
+/// The contact of a node that is inside a face by a record of the search, or came through one and is still `beside` it.
+/// `touched` are the nodes and faces of the last step, sorted.
+fn node_inside(
+    at: &Places,
+    motion: StepPath,
+    record: &VertexFace,
+    touched: &[[u32; 2]],
+    beside: f64,
+) -> Option<Pair> {
+    if record.gap > beside {
+        return None;
+    }
+    let scene = at.scene;
+    let mut record = *record;
+    let mut through = false;
+    let facet = &scene.facets[record.face as usize];
+    let solid = !scene.bodies[facet.body as usize].attributes.two_sided();
+    if solid && facet.kind.corners() > 1 {
+        let from = touched.partition_point(|k| k[0] < record.node);
+        let of_node = touched[from..].iter().take_while(|k| k[0] == record.node);
+        let last = of_node.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == facet.body);
+        if let Some(face) = came_through(scene, motion, &record, last, beside) {
+            (record.face, through) = (face, true);
+            record.normal = scene.facets[face as usize].area_vector(at.x).normalize();
+        }
+    }
+    let plane = scene.facets[record.face as usize].kind == FacetKind::Plane;
+    let faces = plane || faces_against(scene, at.x, &record);
+    if !through && record.gap > 0.0 || !faces || is_second_end(scene, &record) {
+        return None;
+    }
+    let pair = at.of_record(&record);
+    if through { at.node_face(record.node, record.face, pair.side, true) } else { Some(pair) }
 }

@@ -16,7 +16,7 @@ use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{Candidates, PairSearch, Pass, Positions, Query};
+use crate::contact::search::{Candidates, Group, PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
@@ -40,7 +40,7 @@ const REACH: f64 = 1e4;
 /// Sums of what bodies travel are rounded by less than this share.
 const ROUNDED: f64 = 1e-9;
 /// Candidates that one thread asks at a time.
-const ASKED_AT_ONCE: usize = 256;
+const ASKED_AT_ONCE: usize = 64;
 /// Rounds in which touching bodies are pushed apart at the start.
 const START: u32 = 200;
 
@@ -53,14 +53,17 @@ pub struct ImpactZones {
     meetings: Vec<Meeting>,
     /// Who is near whom on the way of this step.
     near: Vec<Near>,
-    /// Where all nodes were when that was found out, and when they were last asked.
+    /// Where nodes that contact had moved were when candidates were gathered again in this step, in the order of the account.
     gathered: Vec<Vec3>,
+    /// Where those were when they were last asked.
     asked: Vec<Vec3>,
     moved: Vec<bool>,
     /// Nodes that contact has moved in this step; empty before the first round.
     touched: Vec<bool>,
     /// Candidates of either kind that stand in `near`.
     listed: [Vec<bool>; 2],
+    /// Bodies of which contact has moved a node, or may have.
+    stirred: Vec<bool>,
 }
 
 /// Two features that may meet, and when they do.
@@ -69,8 +72,9 @@ struct Near {
     of: Candidate,
     met: Option<f64>,
     asked: bool,
-    /// Place among the candidates of its kind.
+    /// Place among the candidates of its kind, and the group they are in.
     place: u32,
+    group: u32,
     /// How far its bodies have come, and how far they may before the two can meet [m].
     travel: f64,
     until: f64,
@@ -109,14 +113,18 @@ impl ImpactZones {
 
     /// Lists who may meet: in the first round those who are awake, in any those who have to do with a node that contact has
     /// moved. `moved` is then who was moved since the last round.
-    fn list(&mut self, scene: &Scene, all: &Candidates, nodes: &[Node], now: &[Vec3], least: f64) {
+    fn list(&mut self, scene: &Scene, all: &mut Candidates, nodes: &[Node], now: &[Vec3], least: f64) {
         let first = self.touched.is_empty();
         self.touched.resize(now.len(), false);
         self.moved.clear();
         self.moved.resize(now.len(), false);
         let mut more = first;
+        // A node that bodies share names one of them.
+        self.stirred.clear();
+        self.stirred.extend(scene.bodies.iter().map(|b| b.shares_nodes));
         for k in nodes.iter().map(|n| n.node as usize) {
-            self.moved[k] = first || now[k] != self.asked[k];
+            self.moved[k] = !self.touched[k] || now[k] != self.asked[k];
+            self.stirred[scene.node_body[k] as usize] = true;
             more |= !self.touched[k];
         }
         if first {
@@ -125,26 +133,38 @@ impl ImpactZones {
                 listed.resize(all.len(), false);
             });
         }
-        for group in all.groups.iter().filter(|_| more) {
-            let line = group.travel + least;
-            for (place, of) in of_group(all, group) {
+        for i in (0..all.groups.len()).filter(|_| more) {
+            let Group { a, b, travel, soonest, .. } = all.groups[i];
+            let line = travel + least;
+            if line < soonest && !self.stirred[a as usize] && !self.stirred[b as usize] {
+                continue;
+            }
+            let mut soonest = f64::INFINITY;
+            for (place, of) in of_group(all, &all.groups[i]) {
                 let (until, kind) = (all.until[of.kind()][place as usize], of.kind());
                 let listed = &mut self.listed[kind][place as usize];
                 if !*listed && (line >= until || of.nodes(scene).any(|k| self.moved[k as usize])) {
                     *listed = true;
-                    self.near.push(Near { of, met: None, asked: false, place, travel: group.travel, until });
+                    let (met, asked, group) = (None, false, i as u32);
+                    self.near.push(Near { of, met, asked, place, group, travel, until });
                 }
+                // Of those in the list the answers tell.
+                soonest = if *listed { soonest } else { soonest.min(until) };
             }
+            all.groups[i].soonest = soonest;
         }
-        nodes.iter().for_each(|n| self.touched[n.node as usize] = true);
-        self.asked.clear();
-        self.asked.extend_from_slice(now);
+        self.asked.resize(now.len(), Vec3::zeros());
+        for k in nodes.iter().map(|n| n.node as usize) {
+            (self.touched[k], self.asked[k]) = (true, now[k]);
+        }
     }
 
     /// Tells the candidates until when nobody has to ask.
     fn remember(&self, all: &mut Candidates) {
         for near in &self.near {
             all.until[near.of.kind()][near.place as usize] = near.until;
+            let soonest = &mut all.groups[near.group as usize].soonest;
+            *soonest = soonest.min(near.until);
         }
     }
 
@@ -202,7 +222,7 @@ impl Collisions {
             own.of_body.clone_from(&ways.of_body);
             on_the_way.lasting = true;
         }
-        impact_zones.gathered.clone_from(&world.x);
+        impact_zones.gathered.clear();
         Query::all(REACH * self.clearance)
     }
 
@@ -212,15 +232,18 @@ impl Collisions {
         let Collisions { world, on_the_way, list, start, impact_zones, account, .. } = self;
         let (at, scene, now, nodes) = (world.places(), &world.scene, &world.x, &account.nodes);
         let reach = REACH * self.clearance;
-        let far =
-            |n: &Node| (now[n.node as usize] - impact_zones.gathered[n.node as usize]).norm() > 0.5 * reach;
-        if nodes.iter().any(far) {
+        let far = |(i, n): (usize, &Node)| {
+            let since = impact_zones.gathered.get(i).map(|then| (now[n.node as usize] - then).norm());
+            since.unwrap_or_else(|| n.way()) > 0.5 * reach
+        };
+        if nodes.iter().enumerate().any(far) {
             on_the_way.gather(scene, Positions::swept(start, now), &Query::all(reach))?;
-            impact_zones.gathered.clone_from(now);
+            impact_zones.gathered.clear();
+            impact_zones.gathered.extend(nodes.iter().map(|n| now[n.node as usize]));
             impact_zones.forget_near();
         }
         let least = SEPARATION * self.clearance;
-        impact_zones.list(scene, on_the_way.candidates(), nodes, now, least);
+        impact_zones.list(scene, &mut on_the_way.findings_mut().candidates, nodes, now, least);
         let motion = StepPath { start, end: now };
         let nodes = [&impact_zones.moved[..], &impact_zones.touched];
         let near = impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE);
