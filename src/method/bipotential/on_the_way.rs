@@ -131,6 +131,11 @@ impl ContactSet {
         let met = met.filter_map(|of| Some(Meeting { of: *of, time: of.meets(scene, motion, least)? }));
         meetings.clear();
         meetings.par_extend(met);
+        // in an order that does not hang on the trees of the search
+        meetings.sort_unstable_by_key(|m| match m.of {
+            Candidate::NodeFace { node, face } => (0, node, face),
+            Candidate::Edges { first, second } => (1, first, second),
+        });
         Ok(())
     }
 
