@@ -52,6 +52,9 @@ const FASTER: f64 = 1.5;
 /// rest are held by many small impacts, and where e < 1, or one is answered after the other, they sink into each other without it. Where
 /// e < 1 an impact may become elastic on the same terms. A first impact has no such overlap and is left alone, and so is who
 /// does not move but for round-off: less than the third share of its size between two contact checks.
+///
+/// What overlaps so also parts with e times the speed of its approach at least, where contacts of an instant are answered
+/// together: friction and neighbours leave some of them less, and a stack that trembles would go deeper by that, check by check.
 const LIFT: f64 = 0.2;
 const HIGHEST: f64 = 1e-3;
 const STILL: f64 = 1e-12;
@@ -523,7 +526,7 @@ impl Collisions {
         let mut terms = Terms { stick: context.model.contact.stick, ..Terms::default() };
         if let Some(contactor) = checked {
             let approach = -pair.normal.dot(&pair.relative_velocity(&local.v));
-            terms = self::terms(contactor, -pair.gap, approach, &context.motion(), context.model);
+            terms = self::terms(pair.e, contactor, -pair.gap, approach, &context.motion(), context.model);
         }
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(carried, context.when.tick);
@@ -578,15 +581,24 @@ impl Collisions {
     }
 }
 
-/// How a node answers an overlap of `depth` [m] that it goes into at the speed `approach` [m/s].
-fn terms(contactor: &Contactor, depth: f64, approach: f64, motion: &DriftedView, model: &Model) -> Terms {
+/// How a node answers an overlap of `depth` [m] that it goes into at the speed `approach` [m/s], with restitution `e`.
+fn terms(
+    e: f64,
+    contactor: &Contactor,
+    depth: f64,
+    approach: f64,
+    motion: &DriftedView,
+    model: &Model,
+) -> Terms {
     let seconds = contactor.seconds(motion);
     let (own, stick) = (contactor.size / seconds, model.contact.stick);
     if approach <= STILL * own {
         return Terms { stick, ..Terms::default() };
     }
     let lift = LIFT * (depth / seconds - approach);
-    Terms { stick, work: 0.0, parting: lift.min(f64::max(HIGHEST * own, approach)) }
+    let lifted = lift.min(f64::max(HIGHEST * own, approach));
+    let restored = if lift > 0.0 { e * approach } else { 0.0 };
+    Terms { stick, work: 0.0, parting: lifted.max(restored) }
 }
 
 #[inline]

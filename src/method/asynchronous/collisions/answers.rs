@@ -85,14 +85,15 @@ impl Collisions {
         }
         let (side, depth, mut normal) = face;
         self.window.penetration = self.window.penetration.max(depth);
-        let terms = terms(&contactor, depth, closing(&face), &context.motion(), context.model);
+        let bodies = [contactor.body, target.body];
+        let law = context.model.contact.law(bodies[0], bodies[1]);
+        let e = law.restitution.unwrap_or(1.0);
+        let terms = terms(e, &contactor, depth, closing(&face), &context.motion(), context.model);
         if self.normal == Normal::Contactor {
             normal = -self.targets.node_normal(&self.scene, contactor.node, &context.motion());
         }
         let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth, points);
-        let bodies = [contactor.body, target.body];
-        let law = context.model.contact.law(bodies[0], bodies[1]);
-        (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
+        (pair.mu, pair.e) = (law.friction, e);
         Some(Found { side, pair, bodies, terms })
     }
 
