@@ -216,11 +216,14 @@ fn frequencies(look: &Look, seen: &mut Seen) {
     values.iter().skip(3).take(4).for_each(|v| seen.push("frequency", v.sqrt()));
 }
 
+/// The deck of a mesh size and a number of points.
+pub(super) type MakeDeck = fn(u32, &str) -> String;
+
 /// A problem of the obstacle course.
 struct Problem {
     name: &'static str,
     heading: &'static str,
-    deck: fn(u32, &str) -> String,
+    deck: MakeDeck,
     /// Sizes, and how many elements the whole has.
     sizes: &'static [(u32, u32)],
     /// Column that is read, with its sign.

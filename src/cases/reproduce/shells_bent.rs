@@ -1,7 +1,7 @@
 //! Thin shells bent far (Sze, Liu & Lo 2004, whose tables were made with shells of the same law), by method `static`.
 
 use super::Origin::*;
-use super::shells_at_rest::{QUARTER, Surface, deck, force, probe, with_hole};
+use super::shells_at_rest::{MakeDeck, QUARTER, Surface, deck, force, probe, with_hole};
 use super::{Check, Outcome, Part, Published};
 use crate::look::chart::{Curve, Figure, Panel, Reference};
 use crate::look::colour::HUES;
@@ -93,7 +93,7 @@ pub(super) const SHELLS_BENT: Published = Published {
     method: "static",
     source: "Sze, Liu & Lo 2004: pinched hemisphere with a hole, open cylinder pulled out",
     parts: |quick| {
-        let problems: [(&str, fn(u32, &str) -> String); 2] = [("pinched", pinched), ("pulled", pulled)];
+        let problems: [(&str, MakeDeck); 2] = [("pinched", pinched), ("pulled", pulled)];
         let mut parts = Vec::new();
         for (name, deck) in problems {
             parts.extend(sizes(quick).iter().map(|n| Part::new(format!("{name}-{n}"), deck(*n, "one"))));
