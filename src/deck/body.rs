@@ -23,6 +23,17 @@ words! {
     }
 }
 
+words! {
+    /// What stands beyond the open edges of a shell, so that its surface is smooth up to them.
+    pub enum Ghosts {
+        /// Points that hang on the nodes inside: no curvature across an edge.
+        Dependent = "dependent",
+        /// Nodes of their own beyond edges that nothing holds: the surface bends there as it likes, and in its undeformed shape
+        /// goes on with its curvature.
+        Independent = "independent",
+    }
+}
+
 section! {
     /// A body that deforms.
     #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +56,8 @@ section! {
         fit: bool;
         /// Integration points of a shell's triangle.
         points: Points;
+        /// Shells: what stands beyond their open edges.
+        ghosts: Ghosts;
         /// What happens across a plane body; "strain" unless given.
         plane: Option<Plane>;
         /// Thickness of a shell, or of a plane body [m], where it is 1 unless given.

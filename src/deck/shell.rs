@@ -4,7 +4,7 @@ use super::check::{Checker, Made, Prepared};
 use super::spec::*;
 use crate::element::choice::{Points, Sheet};
 use crate::mesh::Mesh;
-use crate::mesh::subdivision::{self, Outside, Subdivision};
+use crate::mesh::subdivision::{self, Edges, Outside, Subdivision};
 use std::sync::Arc;
 
 /// Is a shell touched from both sides? `itself`: it may touch itself.
@@ -13,6 +13,15 @@ pub(super) fn two_sided(body: &Body, surface: &Subdivision, itself: bool) -> boo
         Some(sides) => sides == Sides::Both,
         None => itself || body.contact_thickness > 0.0 || !surface.rim().is_empty(),
     }
+}
+
+/// Nodes that `fix` or a support holds: edges between them are not free. Sets that do not exist are told elsewhere.
+fn held_edges(body: &Body, mesh: &Mesh) -> Vec<bool> {
+    let mut held = vec![body.fix == Part::All(true); mesh.nodes.len()];
+    let sets = body.fix.sets().iter().chain(body.support.iter().map(|s| &s.set));
+    let nodes = sets.filter_map(|set| mesh.node_sets.get(set)).flatten();
+    nodes.for_each(|&n| held[n as usize] = true);
+    held
 }
 
 impl Checker<'_> {
@@ -28,6 +37,7 @@ impl Checker<'_> {
                 ("refine", body.refine > 0),
                 ("fit", body.fit),
                 ("points", body.points != Points::One),
+                ("ghosts", body.ghosts != Ghosts::Dependent),
                 ("sides", body.sides.is_some()),
                 ("contact_thickness", body.contact_thickness > 0.0),
             ] {
@@ -47,8 +57,19 @@ impl Checker<'_> {
         }
         let mirrors = body.symmetry.iter().map(|plane| plane.mirror()).collect();
         let outside = Outside { ghosts: Vec::new(), mirrors };
-        match subdivision::shell(&mesh, body.refine, body.fit, &outside) {
-            Ok((mesh, surface)) => Some((mesh, Some(Arc::new(surface)))),
+        let held = |mesh: &Mesh| held_edges(body, mesh);
+        let edges = match body.ghosts {
+            Ghosts::Dependent => Edges::Dependent,
+            Ghosts::Independent => Edges::Independent { held: &held },
+        };
+        match subdivision::shell(&mesh, body.refine, body.fit, &outside, edges) {
+            Ok((mesh, surface)) => {
+                if body.ghosts == Ghosts::Independent && !mesh.node_sets.contains_key("ghosts") {
+                    let message = format!("`ghosts` of body `{name}` does nothing: it has no free edge");
+                    self.problems.warn(&self.place(&["body", name, "ghosts"]), message, "");
+                }
+                Some((mesh, Some(Arc::new(surface))))
+            }
             Err(error) => {
                 self.mesh_trouble(name, error.into());
                 None
@@ -163,6 +184,29 @@ mod tests {
         assert_eq!(kind(SPHERE, "sides = \"both\"\n[contact]"), BodyKind::Shell);
         assert_eq!(kind(TUBE, "[contact]"), BodyKind::Shell);
         assert_eq!(kind(TUBE, "[contact]\nself = [\"a\"]"), BodyKind::Shell);
+    }
+
+    /// Edges that something holds keep ghosts that hang on the held nodes; beyond the other rim stand as many as it has edges.
+    #[test]
+    fn independent_ghosts_are_nodes_beyond_edges_that_nothing_holds() {
+        let nodes = |more: &str| {
+            let text = deck("dcr", TUBE, &format!("thickness = 0.01\n{more}"));
+            let input = Input { name: "deck", text: &text, folder: Path::new("."), options: &[] };
+            let loaded = load(&input).unwrap_or_else(|e| panic!("{e}"));
+            let mass: f64 = loaded.case.model.mass.iter().sum();
+            assert!(loaded.case.model.mass.iter().all(|m| *m > 0.0));
+            (loaded.case.model.reference.len(), mass)
+        };
+        let (inside, mass) = nodes("");
+        let (free, same) = nodes("ghosts = \"independent\"");
+        assert_eq!(free, inside + 2 * 16);
+        // the surface is a little longer at its ends, by no more than a ghost's curvature
+        assert!((same / mass - 1.0).abs() < 0.01, "{same} {mass}");
+        assert_eq!(nodes("ghosts = \"independent\"\nfix = \"zmin\"").0, inside + 16);
+        assert_eq!(nodes("ghosts = \"independent\"\nfix = \"rim\"").0, inside);
+        let solid = "{ shape = \"box\", size = [1, 1, 1], cells = [1, 1, 1] }";
+        let text = deck("dcr", solid, "ghosts = \"independent\"").replace("element = \"shell\"\n", "");
+        assert!(told(&text).unwrap_err().contains("`ghosts` of body `a` is for shells"));
     }
 
     #[test]

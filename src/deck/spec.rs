@@ -2,7 +2,7 @@
 //!
 //! Every key is declared once, in the file of its section ([`carom_declare`]); switches of a method by the method itself.
 
-pub use super::body::{AnyBody, Body, Integration, Part, Sides};
+pub use super::body::{AnyBody, Body, Ghosts, Integration, Part, Sides};
 pub use super::contact::{Between, Contact};
 pub use super::load::Load;
 pub use super::material::{AnyLaw, MaterialRef};

@@ -7,6 +7,8 @@
 //!
 //! Used by `semi-explicit` and `bipotential-implicit`.
 
+mod on_the_way;
+
 use super::contact_world::{ContactWorld, pose_all};
 use super::semi_explicit::{Activation, Options};
 use crate::contact::obstacle::{Pose, Poses};
@@ -18,6 +20,7 @@ use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model};
 use crate::solve::contacts::{Contact, Contacts, Limits, Report};
+use on_the_way::OnTheWay;
 use rayon::prelude::*;
 
 /// Reach of the search over the farthest way of a step.
@@ -94,11 +97,11 @@ pub struct ContactSet {
     /// Gap up to which contacts are listed, and the deepest overlap at the last search [m].
     near: f64,
     depth: f64,
-    /// Where everybody stood at the last search and at the one before, if somebody is a shell with two sides: what has come
-    /// through it since belongs to the other side.
-    last: Vec<Vec3>,
-    before_last: Vec<Vec3>,
-    two_sided: bool,
+    /// Where everybody stands at the start of the step, if somebody is a shell with two sides.
+    start: Vec<Vec3>,
+    pub two_sided: bool,
+    /// Looks at the way of a step for them.
+    pub way: OnTheWay,
     /// Nothing can touch anything.
     alone: bool,
     pub report: Report,
@@ -114,8 +117,8 @@ impl ContactSet {
         let world = ContactWorld::new(model, false);
         let nodes = model.reference.len();
         ContactSet {
-            last: Vec::new(),
-            before_last: Vec::new(),
+            start: Vec::new(),
+            way: OnTheWay::default(),
             two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             alone: !world.anything_meets(),
             world,
@@ -157,8 +160,9 @@ impl ContactSet {
             pass: options.pass,
             max_penetration: None,
         };
-        let before = (self.last.len() == x.len()).then_some(&self.last[..]);
-        search.find(scene, x, before, &query)?;
+        // nothing comes through a shell with two sides (`on_the_way.rs`): it is met from where everybody is
+        search.findings_mut().narrow.sides.known.clear();
+        search.find(scene, x, None, &query)?;
         let choice = Choice { scene, x, pass: options.pass, near: self.near, finest: *finest };
         self.selection.renew(search, &choice);
         Ok(self.selection.deepest(search, &choice))
@@ -206,8 +210,7 @@ impl ContactSet {
         self.near = if ahead { way } else { 0.0 }.max(LEAST * self.world.finest);
         let depth = self.find(model, x.par_iter().copied(), time, way, options)?;
         if self.two_sided {
-            std::mem::swap(&mut self.last, &mut self.before_last);
-            self.last.clone_from(&self.world.x);
+            self.start.clone_from(&self.world.x);
         }
         if !ahead {
             // where everybody is going, contact or not
@@ -260,7 +263,8 @@ impl ContactSet {
         let finish = |(contact, (pair, before)): (&mut Contact, &(Pair, Vec3))| {
             let law = model.contact.law(pair.bodies[0], pair.bodies[1]);
             contact.mu = law.friction;
-            let closing = Closing { gap: pair.gap, approach: contact.normal.dot(before) };
+            let gap = pair.gap - self.clearance(pair);
+            let closing = Closing { gap, approach: contact.normal.dot(before) };
             contact.velocity_bias =
                 self.velocity_bias(closing, contact, options, law.restitution.unwrap_or(0.0), free, dt);
             contact.force = self.guess(pair);
@@ -335,13 +339,20 @@ impl ContactSet {
         self.unfinished += u64::from(self.report.unfinished > 0);
     }
 
-    /// Remembers the forces and books what they did. They act at positions `x`; `end` are the velocities at the end of the
-    /// step. `centred`: forces work at the mean of the velocities at its ends, else as the header of `nodes` has it.
+    /// Remembers the forces and books what they did. They act at positions `x`; `start` and `end` are the velocities at the
+    /// ends of the step. `centred`: forces work at the mean of the velocities at its ends, else as the header of `nodes` has it.
     ///
     /// Friction takes the work of each contact at the mean of its velocities. The law holds at the end of the step alone, and
     /// where slip has turned round in between that work may be negative: it is a deed of the scheme and stands with
     /// restitution, so that friction never gives energy back.
-    pub fn book(&mut self, dt: f64, x: &[Vec3], end: &[Vec3], centred: bool, ledger: &mut Ledger) {
+    pub fn book(
+        &mut self,
+        dt: f64,
+        x: &[Vec3],
+        [start, end]: [&[Vec3]; 2],
+        centred: bool,
+        ledger: &mut Ledger,
+    ) {
         std::mem::swap(&mut self.impulse, &mut self.impulse_before);
         self.impulse.fill(Vec3::zeros());
         self.kept.clear();
@@ -380,6 +391,11 @@ impl ContactSet {
             }
             self.world.count(pair, j);
         }
+        let [zones, waits] = self.book_zones([start, end], late, ledger);
+        work += zones.contact;
+        outer_work += zones.outer;
+        now.contact += waits.contact;
+        now.outer += waits.outer;
         ledger.restitution -= work - 0.5 * self.deferred.contact + lost;
         ledger.friction += lost;
         ledger.external += outer_work - 0.5 * self.deferred.outer;
@@ -446,8 +462,6 @@ impl ContactSet {
         let DeferredWork { contact, outer } = self.deferred;
         record.numbers(&name("halves"), &[contact, outer, self.speed, self.depth, self.contacts.typical]);
         record.counts(&name("unfinished"), &[self.unfinished]);
-        // the last search is taken again
-        record.vectors(&name("last"), &self.before_last);
     }
 
     pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
@@ -468,9 +482,6 @@ impl ContactSet {
         self.deferred = DeferredWork { contact: halves[0], outer: halves[1] };
         (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
-        let last = record.get(&name("last"))?;
-        self.last = last.chunks_exact(3).map(|x| Vec3::new(x[0], x[1], x[2])).collect();
-        self.before_last.clone_from(&self.last);
         Ok(())
     }
 }

@@ -425,7 +425,7 @@ impl BipotentialImplicit {
         for (to, (a, b)) in self.middle.iter_mut().zip(self.work.x.iter().zip(&state.x)) {
             *to = 0.5 * (a + b);
         }
-        self.contact_set.book(h, &self.middle, &state.v, true, ledger);
+        self.contact_set.book(h, &self.middle, [&state.v, &state.v], true, ledger);
         ledger.kinetic = 0.0;
         let mut held = model.restraints.held.iter().enumerate().peekable();
         for body in &model.bodies {

@@ -86,6 +86,8 @@ pub struct SemiExplicit {
     contact_set: ContactSet,
     /// Velocities of the next step without contact, then with it.
     next: Vec<Vec3>,
+    /// The same without contact, if shells have two sides.
+    free: Vec<Vec3>,
     /// Where the nodes began the step.
     start: Vec<Vec3>,
     /// Velocities and contacts of the next step are prepared.
@@ -103,6 +105,7 @@ impl SemiExplicit {
             nodes: Nodes::new(model),
             contact_set: ContactSet::new(model),
             next: vec![Vec3::zeros(); model.reference.len()],
+            free: Vec::new(),
             start: vec![Vec3::zeros(); model.reference.len()],
             ready: false,
             put_in: 0.0,
@@ -208,7 +211,17 @@ impl Method for SemiExplicit {
         // 4. velocities at the end of the step that obey the law at every contact
         self.contact_set.world.impulses.forget();
         self.contact_set.build_contacts(model, &self.options, &state.v, &self.next, dt);
+        if self.contact_set.two_sided {
+            self.free.clone_from(&self.next);
+        }
         self.contact_set.solve(&self.options, dt, &mut self.next);
+        self.contact_set.keep_sides(
+            model,
+            &self.options,
+            [&self.free, &state.v],
+            &mut self.next,
+            (dt, time[1]),
+        )?;
         ledger.unsolved += u64::from(self.contact_set.is_unsolved(&self.options));
         watch.add(&mut ledger.phases.response);
         // 5. positions
@@ -216,7 +229,7 @@ impl Method for SemiExplicit {
         std::mem::swap(&mut state.v, &mut self.next);
         watch.add(&mut ledger.phases.solve);
         let before = ledger.external;
-        self.contact_set.book(dt, &self.start, &state.v, false, ledger);
+        self.contact_set.book(dt, &self.start, [&self.next, &state.v], false, ledger);
         if self.options.activation == Activation::Project {
             let projected = self.contact_set.project(model, &self.options, &mut state.x, time[1]);
             if let Err(error) = projected {

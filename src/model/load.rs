@@ -1,6 +1,7 @@
 //! Loads: forces on nodes and sides, each with a factor in time.
 
 use super::Table;
+use super::smooth::SmoothSides;
 use crate::math::Vec3;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,8 @@ pub enum LoadKind {
     Dead { nodes: Vec<u32>, forces: Vec<Vec3> },
     /// Pressure [Pa] on sides as they are now; `section` is the thickness or area that a side stands for.
     Pressure { facets: Vec<LoadFacet>, pressure: f64, section: f64 },
+    /// Pressure [Pa] on the smooth surface of shells as it is now.
+    SmoothPressure { sides: SmoothSides, pressure: f64 },
     /// What somebody's function says.
     Own(OwnLoad),
 }
@@ -88,7 +91,7 @@ const G: f64 = 0.577_350_269_189_625_8;
 
 /// Hands `(local node, ∫ Nₐ n dA)` of a facet with corners `x` to `visit`: outward area vectors [m²], section aside.
 /// A point (the end of a bar) has no normal of its own, `end` says which way along x is out.
-fn area_vectors(x: &[Vec3], end: f64, mut visit: impl FnMut(usize, Vec3)) {
+pub(super) fn area_vectors(x: &[Vec3], end: f64, mut visit: impl FnMut(usize, Vec3)) {
     match *x {
         [_] => visit(0, Vec3::new(end, 0.0, 0.0)),
         [a, b] => {
@@ -150,9 +153,8 @@ fn quadratic_points() -> impl Iterator<Item = ([f64; 6], [[f64; 6]; 2])> {
     })
 }
 
-/// `∫ Nₐ dA` of each node of a facet in the reference shape [m²], section included.
-pub fn area_shares(facet: &LoadFacet, reference: &[Vec3], section: f64) -> Vec<f64> {
-    let x: Vec<Vec3> = facet.nodes().iter().map(|&n| reference[n as usize]).collect();
+/// `∫ Nₐ dA` of each node of a facet with corners `x` [m²], section included.
+pub fn area_shares(x: &[Vec3], section: f64) -> Vec<f64> {
     match *x {
         [_] => vec![section],
         [a, b] => vec![0.5 * (b - a).norm() * section; 2],
@@ -208,6 +210,7 @@ impl Load {
                     area_vectors(&corners[..nodes.len()], facet.end, |k, area| visit(nodes[k], push * area));
                 }
             }
+            LoadKind::SmoothPressure { sides, pressure } => sides.area_vectors(-factor * pressure, x, visit),
             LoadKind::Own(_) => {}
         }
     }
@@ -218,6 +221,7 @@ impl Load {
             LoadKind::Own(_) => (0..count as u32).collect(),
             LoadKind::Nodal { nodes, .. } | LoadKind::Dead { nodes, .. } => nodes.clone(),
             LoadKind::Pressure { facets, .. } => facets.iter().flat_map(|f| f.nodes()).copied().collect(),
+            LoadKind::SmoothPressure { sides, .. } => sides.nodes().collect(),
         }
     }
 }
@@ -297,7 +301,8 @@ mod tests {
         assert!(sum.norm() < 1e-13 && moment.norm() < 1e-13, "{sum} {moment}");
         assert!((work + 9.0 * shape_functions::measure(CellKind::Tet10, &bent)).abs() < 1e-13);
         // the side x + y + z = 1 has the area √3/2
-        let shares = area_shares(&facets[2], &flat, 1.0);
+        let side: Vec<Vec3> = facets[2].nodes().iter().map(|&n| flat[n as usize]).collect();
+        let shares = area_shares(&side, 1.0);
         for (k, share) in shares.into_iter().enumerate() {
             let exact = if k % 2 == 0 { 0.0 } else { 3f64.sqrt() / 6.0 };
             // the points are known to 16 digits

@@ -15,6 +15,7 @@ pub mod load;
 pub mod points;
 pub mod record;
 pub mod restraint;
+pub mod smooth;
 pub mod table;
 
 use crate::contact::scene::BodyKind;
@@ -24,6 +25,7 @@ use crate::mesh::{Mesh, Side};
 use contact::Contact;
 use load::{Load, LoadKind, OwnLoad};
 use restraint::{Motion, Restraint, Restraints};
+use smooth::SmoothSides;
 use std::ops::Range;
 
 pub use ledger::Ledger;
@@ -218,22 +220,29 @@ impl Builder {
 
     /// A pressure [Pa] that follows the sides of a body, pushing inwards where positive.
     pub fn pressure(&mut self, body: usize, sides: &[Side], pressure: f64, table: Table) {
-        let facets = self.facets(body, sides);
         let section = self.bodies[body].section;
-        self.loads.push(Load { kind: LoadKind::Pressure { facets, pressure, section }, table });
+        let kind = match self.smooth(body, sides) {
+            Some(sides) => LoadKind::SmoothPressure { sides, pressure },
+            None => LoadKind::Pressure { facets: self.facets(body, sides), pressure, section },
+        };
+        self.loads.push(Load { kind, table });
     }
 
     /// A dead traction [Pa], per reference area, on the sides of a body.
     pub fn traction(&mut self, body: usize, sides: &[Side], traction: Vec3, table: Table) {
-        let facets = self.facets(body, sides);
-        let mut shares = std::collections::BTreeMap::new();
-        let section = self.bodies[body].section;
-        for facet in &facets {
-            for (&n, share) in facet.nodes().iter().zip(load::area_shares(facet, &self.reference, section)) {
-                *shares.entry(n).or_insert(Vec3::zeros()) += share * traction;
+        let mut sum = std::collections::BTreeMap::new();
+        let mut add = |n: u32, force: Vec3| *sum.entry(n).or_insert(Vec3::zeros()) += force;
+        match self.smooth(body, sides) {
+            Some(sides) => sides.area_shares(traction, &self.reference, add),
+            None => {
+                for facet in &self.facets(body, sides) {
+                    let x: Vec<Vec3> = facet.nodes().iter().map(|&n| self.reference[n as usize]).collect();
+                    let shares = load::area_shares(&x, self.bodies[body].section);
+                    facet.nodes().iter().zip(shares).for_each(|(&n, share)| add(n, share * traction));
+                }
             }
         }
-        let (nodes, forces) = shares.into_iter().unzip();
+        let (nodes, forces) = sum.into_iter().unzip();
         self.loads.push(Load { kind: LoadKind::Dead { nodes, forces }, table });
     }
 
@@ -256,6 +265,13 @@ impl Builder {
         // a table of its own: `static` brings on loads without one little by little
         let table = Table::new(vec![(0.0, 1.0), (1.0, 1.0)]).unwrap_or_default();
         self.loads.push(Load { kind: LoadKind::Own(load), table });
+    }
+
+    /// Sides of a shell are triangles of its smooth surface.
+    fn smooth(&self, body: usize, sides: &[Side]) -> Option<SmoothSides> {
+        let blocks = &self.blocks[self.bodies[body].blocks.clone()];
+        let (surface, first) = blocks.iter().find_map(|b| b.surface())?;
+        Some(SmoothSides::new(surface, first, sides))
     }
 
     fn facets(&self, body: usize, sides: &[Side]) -> Vec<load::LoadFacet> {

@@ -1,6 +1,7 @@
 //! Loop subdivision surfaces: triangles as control mesh of a smooth surface.
 //!
-//! [`Subdivision`] knows who stands around whom, with all that stands outside of the boundary (`ghosts.rs`), and answers
+//! [`Subdivision`] knows who stands around whom, with all that stands outside of the boundary (`ghosts.rs`; `free_edges.rs` where
+//! ghosts are nodes of their own), and answers
 //! how the points of the surface hang on the nodes: [`Subdivision::rows`] inside a triangle ([`patch`],
 //! [`box_spline`]), [`Subdivision::limit`] at a vertex. [`refine`] makes finer control meshes and moves control points so
 //! that the surface goes through given points.
@@ -9,6 +10,7 @@
 //! [`Term`]s. Weights over all of them add up to one, so a surface moves with its nodes, and its forces are in balance.
 
 pub mod box_spline;
+mod free_edges;
 mod ghosts;
 pub mod patch;
 mod refine;
@@ -20,8 +22,9 @@ use patch::Labels;
 use std::collections::HashMap;
 use std::fmt;
 
+pub use free_edges::FreeEdges;
 pub use ghosts::Mirror;
-pub use refine::{fit, refine, shell};
+pub use refine::{Edges, fit, refine, shell};
 
 /// A node, or its image, with a weight.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,8 @@ use crate::element::choice::{Kind, Points, maker, shell_maker};
 use crate::element::shell::ShellOptions;
 use crate::material::{Lame, Law};
 use crate::math::Vec3;
-use crate::mesh::{CellKind, Mesh, shape, subdivision};
+use crate::mesh::subdivision::{self, Edges};
+use crate::mesh::{CellKind, Mesh, shape};
 use crate::method::Method;
 use crate::method::verlet::{StepRule, Verlet};
 use crate::model::{BodySpec, Builder, Ledger, Model, Table};
@@ -50,7 +51,8 @@ pub fn measure(case: &str, threads: usize, peak: f64) -> Option<Measurement> {
     let pool = pool(threads).ok()?;
     if element == "shell3" {
         let tube = shape::Tube { radius: 0.5, length: 1.0, around, along }.build().ok()?;
-        let (mesh, surface) = subdivision::shell(&tube, 0, true, &Default::default()).ok()?;
+        let (mesh, surface) =
+            subdivision::shell(&tube, 0, true, &Default::default(), Edges::Dependent).ok()?;
         let options = ShellOptions { thickness: 0.1 / along as f64, points: Points::One };
         let law = law_named(law)?;
         return pool.install(|| {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `free_bar` | waves in one bar |
 //! | `impacts`, `shells` | method `dcr` |
+//! | `shells_at_rest`, `shells_bent` | thin shells by method `static` |
 //! | `bars`, `blocks`, `assembly`, `pebble` | method `asynchronous` |
 //! | `cylinders`, `cubes`, `scaling`, `resting` | method `semi-explicit` and its implicit reference |
 //! | `corners` | method `nonsmooth` |
@@ -31,6 +32,8 @@ pub mod report;
 mod resting;
 mod scaling;
 mod shells;
+mod shells_at_rest;
+mod shells_bent;
 mod updates;
 mod watch;
 
@@ -286,7 +289,7 @@ pub enum ReproduceError {
 }
 
 /// All cases.
-pub const CASES: [Published; 33] = [
+pub const CASES: [Published; 35] = [
     free_bar::CASE,
     impacts::TWO_PARTICLES,
     impacts::NODE_FACE,
@@ -298,6 +301,8 @@ pub const CASES: [Published; 33] = [
     shells::FIVE_CUBES,
     shells::CUBES_76,
     shells::SPHERE_PLATE,
+    shells_at_rest::SHELL_COURSE,
+    shells_bent::SHELLS_BENT,
     bars::GRADED_BARS,
     bars::PRINTED_BARS,
     bars::COST_GROWTH,

@@ -1,6 +1,6 @@
 //! Finer control meshes of the same surface, and control points for a surface through given points.
 
-use super::{Outside, Subdivision, SurfaceProblem, Term, add_term, patch};
+use super::{FreeEdges, Outside, Subdivision, SurfaceProblem, Term, add_term, patch};
 use crate::math::Vec3;
 use crate::mesh::shape::limits;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side};
@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// Relaxation of the iteration in [`fit`]: the eigenvalues of limit masks lie between ¼ and 1 on a regular mesh.
 const RELAXATION: f64 = 1.6;
+/// The same beyond free edges, whose ghosts follow the curvature: a wave from node to node there counts up to 5/3.
+const RELAXATION_FREE: f64 = 1.0;
 const MOST_ITERATIONS: usize = 2000;
 
 /// Splits every triangle of a mesh into four by Loop's rules. The surface stays the same; named sets come along.
@@ -68,11 +70,23 @@ fn triangles(mesh: &Mesh) -> Vec<[u32; 3]> {
 /// Moves the control points so that the surface goes through where they were; returns how far it still is away from there,
 /// relative to the size of the mesh.
 pub fn fit(surface: &Subdivision, positions: &mut [Vec3]) -> f64 {
-    let wanted = positions.to_vec();
+    fit_inside(surface, positions, RELAXATION, surface.nodes(), |_| {})
+}
+
+/// The same for the first `inside` nodes; `follow` puts the others in their place.
+fn fit_inside(
+    surface: &Subdivision,
+    positions: &mut [Vec3],
+    relaxation: f64,
+    inside: usize,
+    follow: impl Fn(&mut [Vec3]),
+) -> f64 {
+    let wanted = positions[..inside].to_vec();
     let limit = surface.limit();
     let size = wanted.iter().fold(0.0_f64, |m, x| m.max((x - wanted[0]).norm())).max(f64::MIN_POSITIVE);
     let mut error = f64::INFINITY;
     for _ in 0..MOST_ITERATIONS {
+        follow(positions);
         let miss: Vec<Vec3> =
             limit.iter().zip(&wanted).map(|(t, x)| x - surface.point(t, positions)).collect();
         let now = miss.iter().fold(0.0_f64, |m, d| m.max(d.norm())) / size;
@@ -80,20 +94,29 @@ pub fn fit(surface: &Subdivision, positions: &mut [Vec3]) -> f64 {
             return now;
         }
         error = now;
-        positions.iter_mut().zip(&miss).for_each(|(x, d)| *x += RELAXATION * d);
+        positions.iter_mut().zip(&miss).for_each(|(x, d)| *x += relaxation * d);
     }
     error
+}
+
+/// What stands beyond the edges of a shell.
+pub enum Edges<'a> {
+    /// Dependent ghosts.
+    Dependent,
+    /// Independent ghosts, but for edges whose nodes are held; the function says which are, of the mesh with all its sets.
+    Independent { held: &'a dyn Fn(&Mesh) -> Vec<bool> },
 }
 
 /// A mesh of plane triangles (quadrilaterals are cut in two) made one of shells: refined `times`, with control points moved so that
 /// the surface goes through them if it is to `fit`. Sides of plane cells are lines: their sets stay as sets of nodes, `rim` has
 /// the boundary and `clamp` the row of nodes next to it as well; edges in planes of symmetry, beyond which the surface goes on, are
-/// no boundary. Whatever is named `surface` are the triangles themselves.
+/// no boundary. Whatever is named `surface` are the triangles themselves. Independent ghosts are nodes after all others, named `ghosts`.
 pub fn shell(
     mesh: &Mesh,
     times: u32,
     fitted: bool,
     outside: &Outside,
+    edges: Edges,
 ) -> Result<(Mesh, Subdivision), MeshError> {
     let mut mesh = mesh.clone();
     for cells in &mut mesh.cells {
@@ -115,15 +138,50 @@ pub fn shell(
         mesh = refine(&mesh, outside).map_err(MeshError::Surface)?;
     }
     let surface = Subdivision::new(&triangles(&mesh), &mesh.nodes, outside).map_err(MeshError::Surface)?;
-    if fitted {
-        let error = fit(&surface, &mut mesh.nodes);
-        if error.is_nan() || error >= 1e-9 {
-            return Err(MeshError::NoFit { error });
+    name_edges(&mut mesh, &surface);
+    let free = match edges {
+        Edges::Dependent => None,
+        Edges::Independent { held } => Some(FreeEdges::new(&surface, &held(&mesh))).filter(|f| !f.is_empty()),
+    };
+    let (surface, error) = match (free, fitted) {
+        (None, false) => (surface, 0.0),
+        (None, true) => {
+            let error = fit(&surface, &mut mesh.nodes);
+            (surface, error)
         }
+        (Some(free), _) => free_surface(&mut mesh, &free, fitted, outside)?,
+    };
+    if error.is_nan() || error >= 1e-9 {
+        return Err(MeshError::NoFit { error });
     }
     mesh.cells[0].kind = CellKind::Shell3;
     let all = (0..mesh.cells[0].len() as u32).map(|cell| Side { cells: 0, cell, side: 0 });
     mesh.name_sides("surface", all.collect());
+    Ok((mesh, surface))
+}
+
+/// The surface with ghosts that are nodes, which are added to the mesh; and how far it is from where nodes were, if it is to fit.
+fn free_surface(
+    mesh: &mut Mesh,
+    free: &FreeEdges,
+    fitted: bool,
+    outside: &Outside,
+) -> Result<(Subdivision, f64), MeshError> {
+    let inside = mesh.nodes.len();
+    mesh.nodes.resize(inside + free.len(), Vec3::zeros());
+    free.place(&mut mesh.nodes);
+    mesh.name_nodes("ghosts", (inside as u32..mesh.nodes.len() as u32).collect());
+    let outside = Outside { ghosts: free.triangles().to_vec(), mirrors: outside.mirrors.clone() };
+    let surface = Subdivision::new(&triangles(mesh), &mesh.nodes, &outside).map_err(MeshError::Surface)?;
+    let error = match fitted {
+        true => fit_inside(&surface, &mut mesh.nodes, RELAXATION_FREE, inside, |x| free.place(x)),
+        false => 0.0,
+    };
+    Ok((surface, error))
+}
+
+/// The sets `rim` and `clamp` of a surface with free edges.
+fn name_edges(mesh: &mut Mesh, surface: &Subdivision) {
     let mut rim: Vec<u32> = surface.free_rim().into_iter().flatten().collect();
     rim.sort_unstable();
     rim.dedup();
@@ -133,5 +191,4 @@ pub fn shell(
         mesh.name_nodes("clamp", clamp);
         mesh.name_nodes("rim", rim);
     }
-    Ok((mesh, surface))
 }

@@ -174,3 +174,71 @@ fn surfaces_that_are_none_are_told_why() {
     nodes[2] = nodes[1];
     assert!(build(&[good[0]], &nodes).contains("no area"));
 }
+
+/// Curvatures of the surface at a point of an element, the larger first, by size.
+fn curvatures(s: &Subdivision, mesh: &Mesh, element: usize, v: f64, w: f64) -> [f64; 2] {
+    let [_, a, b, aa, bb, ab] = at(s, mesh, element, v, w);
+    let n = a.cross(&b).normalize();
+    let (e, f, g) = (a.dot(&a), a.dot(&b), b.dot(&b));
+    let (l, m, k) = (aa.dot(&n), ab.dot(&n), bb.dot(&n));
+    let area = e * g - f * f;
+    let (mean, gauss) = (0.5 * (e * k - 2.0 * f * m + g * l) / area, (l * k - m * m) / area);
+    let root = (mean * mean - gauss).max(0.0).sqrt();
+    [mean.abs() + root, mean.abs() - root]
+}
+
+/// A sphere between two latitudes. With ghosts that hang on the nodes inside, a layer at the edges is straight across them; independent
+/// ones go on with the curvature.
+#[test]
+fn beyond_free_edges_independent_ghosts_go_on_with_the_curvature() {
+    let zone = |n: u32| {
+        let mut mesh = lattice(4 * n, n, |x, y| {
+            let (around, up) =
+                ((90.0 * x / f64::from(n)).to_radians(), (40.0 * y / f64::from(n) + 10.0).to_radians());
+            Vec3::new(around.cos() * up.cos(), around.sin() * up.cos(), up.sin())
+        });
+        // the last node of a row is the first
+        let row = 4 * n + 1;
+        mesh.cells[0].nodes.iter_mut().for_each(|k| *k = *k / row * (row - 1) + *k % row % (row - 1));
+        let mut k = 0;
+        mesh.nodes.retain(|_| {
+            k += 1;
+            k % row != 0
+        });
+        mesh
+    };
+    let nobody = |mesh: &Mesh| vec![false; mesh.nodes.len()];
+    let off = |n: u32, edges: Edges| {
+        let (mesh, s) = shell(&zone(n), 0, true, &Outside::default(), edges).unwrap();
+        let all = (0..s.elements().len()).flat_map(|e| curvatures(&s, &mesh, e, 0.3, 0.3));
+        all.fold(0.0_f64, |m, c| m.max((c - 1.0).abs()))
+    };
+    let free = [8, 16, 32].map(|n| off(n, Edges::Independent { held: &nobody }));
+    let hanging = off(32, Edges::Dependent);
+    assert!(free[2] < 0.02 && free[2] < 0.6 * free[1] && free[1] < 0.6 * free[0], "{free:?}");
+    assert!(hanging > 0.3, "{hanging:?}");
+}
+
+/// Held edges keep dependent ghosts, and every ring is closed with one edge held, one in a plane, others free.
+#[test]
+fn edges_that_are_held_keep_their_ghosts() {
+    let mesh = lattice(5, 4, |x, y| Vec3::new(x, y, 0.02 * x * x));
+    let plane = Mirror { point: Vec3::zeros(), normal: Vec3::x() };
+    let outside = Outside { ghosts: vec![], mirrors: vec![plane] };
+    let held = |mesh: &Mesh| mesh.nodes.iter().map(|x| x.y == 0.0).collect();
+    let (mesh, s) = shell(&mesh, 0, false, &outside, Edges::Independent { held: &held }).unwrap();
+    let ghosts = &mesh.node_sets["ghosts"];
+    assert!(ghosts.iter().all(|&g| mesh.nodes[g as usize].y > -1e-12), "none beyond the held edge");
+    assert_eq!(s.nodes(), mesh.nodes.len());
+    let mut known = Known::new();
+    for e in 0..s.elements().len() {
+        let patch = s.rows(e, &[[1.0 / 3.0; 2]], &mut known);
+        assert!((patch.rows[0][0].iter().sum::<f64>() - 1.0).abs() < 1e-13);
+    }
+    // a surface of second degree goes on as it is
+    for &g in ghosts {
+        let x = mesh.nodes[g as usize];
+        let far = x.z - 0.02 * x.x * x.x;
+        assert!(far.abs() < 1e-3, "{x} {far}");
+    }
+}
