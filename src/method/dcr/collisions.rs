@@ -285,10 +285,11 @@ impl Collisions {
         let equal = SAME_DEPTH * self.deepest;
         order.clear();
         order.resize(list.len() - from, (false, 0, 0));
-        let places = list.par_iter().enumerate().skip(from).zip(order.par_iter_mut()).with_min_len(STRETCH);
-        places.for_each(|((i, pair), place)| {
+        let places = list[from..].par_iter().zip(order.par_iter_mut()).enumerate().with_min_len(STRETCH);
+        places.for_each(|(i, (pair, place))| {
             let gap = at.measured_anew(pair).map_or(0.0, |pair| pair.gap);
-            *place = (pair.key.kind == Kind::EdgeEdge, (gap / equal).round() as i64, i as u32);
+            let depth = (gap / equal).round() as i64;
+            *place = (pair.key.kind == Kind::EdgeEdge, depth, (from + i) as u32);
         });
         order.sort_unstable();
         sorted.clear();
