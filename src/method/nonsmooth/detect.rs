@@ -312,16 +312,15 @@ impl Admissible {
     pub(super) fn simplex_of(&self, node: u32, face: u32) -> Simplex {
         let facet = &self.scene.facets[face as usize];
         let [a, b, c, _] = facet.nodes;
-        let (touch, nodes, sign) = match facet.kind {
-            FacetKind::Plane => (ContactKind::NodePlane, [node, a, b, b], 1.0),
+        let (nodes, sign) = match facet.kind {
+            FacetKind::Plane | FacetKind::Segment => ([node, a, b, b], 1.0),
             FacetKind::Point => {
                 let out = self.start[a as usize].x - self.start[b as usize].x;
-                (ContactKind::NodePoint, [node, a, a, a], if out < 0.0 { -1.0 } else { 1.0 })
+                ([node, a, a, a], if out < 0.0 { -1.0 } else { 1.0 })
             }
-            FacetKind::Segment => (ContactKind::NodeSegment, [node, a, b, b], 1.0),
-            FacetKind::Triangle | FacetKind::Quad => (ContactKind::NodeTriangle, [node, a, b, c], 1.0),
+            FacetKind::Triangle | FacetKind::Quad => ([node, a, b, c], 1.0),
         };
-        Simplex { touch, nodes, sign }
+        Simplex { touch: ContactKind::of_facet(facet.kind), nodes, sign }
     }
 
     /// The constraint of a node and a facet.

@@ -10,6 +10,7 @@
 use super::detect::{Admissible, Constraint, Key, TOUCH};
 use super::simplex::ContactKind;
 use crate::contact::rules::in_normal_cones;
+use crate::contact::scene::Facet;
 use crate::model::Model;
 
 impl Admissible {
@@ -24,6 +25,19 @@ impl Admissible {
             };
             work.extend(kept.filter(|c| c.simplex.foot(&self.now).outside(c.key.0) <= 0.0));
         }
+    }
+
+    /// Are there such features, and do they not hang together? A checkpoint may be damaged.
+    pub fn names(&self, (touch, first, second): Key) -> bool {
+        let scene = &self.scene;
+        if touch == ContactKind::EdgeEdge {
+            let [a, b] = [first, second].map(|e| scene.edges.get(e as usize).map(|e| e.nodes));
+            return a.zip(b).is_some_and(|(a, b)| !a.iter().any(|k| b.contains(k)));
+        }
+        let body = scene.node_body.get(first as usize);
+        let known = body.is_some_and(|&b| (b as usize) < scene.bodies.len());
+        let fits = |f: &Facet| ContactKind::of_facet(f.kind) == touch && !f.corners().contains(&first);
+        known && scene.facets.get(second as usize).is_some_and(fits)
     }
 
     /// Is a node out of the body of its facet, and in front of that?

@@ -17,6 +17,7 @@
 //!
 //! Read by the rest of `method::nonsmooth`.
 
+use crate::contact::scene::FacetKind;
 use crate::math::Vec3;
 
 /// What touches what; the order in which constraints of different kinds stand.
@@ -27,6 +28,18 @@ pub enum ContactKind {
     NodeSegment,
     NodeTriangle,
     EdgeEdge,
+}
+
+impl ContactKind {
+    /// A node on a facet.
+    pub fn of_facet(kind: FacetKind) -> ContactKind {
+        match kind {
+            FacetKind::Plane => ContactKind::NodePlane,
+            FacetKind::Point => ContactKind::NodePoint,
+            FacetKind::Segment => ContactKind::NodeSegment,
+            FacetKind::Triangle | FacetKind::Quad => ContactKind::NodeTriangle,
+        }
+    }
 }
 
 /// One constraint function.

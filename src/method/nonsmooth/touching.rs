@@ -267,10 +267,11 @@ impl Touching {
         ];
         self.program.memory.clear();
         for (k, f) in keys.chunks_exact(4).zip(forces.chunks_exact(4)) {
-            let Some(&touch) = touches.get(k[0] as usize) else {
+            let key = touches.get(k[0] as usize).map(|&touch| (touch, k[1] as u32, k[2] as u32));
+            let Some(key) = key.filter(|&key| self.at.names(key)) else {
                 return Err(RecordError::Outside("nonsmooth.multipliers".into()));
             };
-            self.program.memory.push(((touch, k[1] as u32, k[2] as u32), k[3], [f[0], f[1], f[2], f[3]]));
+            self.program.memory.push((key, k[3], [f[0], f[1], f[2], f[3]]));
         }
         Ok(())
     }
