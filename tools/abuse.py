@@ -6,7 +6,7 @@
 After every chain the folder is that of an undisturbed run, byte for byte. Of two that start at once one runs and the other is refused.
 A damaged folder is mended, or refused with the name of what is damaged and nothing changed. Exit status 0 only if all of it holds.
 """
-import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time, tomllib
+import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time, tomllib, zlib
 
 METHODS = ["dcr", "asynchronous", "verlet", "semi-explicit", "nonsmooth", "bipotential-implicit", "velocity-update",
            "newmark-penalty", "static"]
@@ -56,6 +56,10 @@ def contents(folder):
         data = path.read_bytes()
         if name == "summary.json":
             summary = json.loads(data)
+            told = data.rpartition(b',\n  "checksum"')[0]
+            # of wall times too, so it stays only where it is wrong
+            if summary.get("checksum") == f"{zlib.crc32(told):08x}":
+                summary.pop("checksum")
             for key in ["wall_seconds", "loop_seconds", "phase_seconds", "peak_rss_bytes", "threads"]:
                 summary.pop(key, None)
             data = json.dumps(summary, sort_keys=True).encode()
