@@ -7,7 +7,7 @@ use crate::contact::check::{self, Problem};
 use crate::contact::overlap;
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Positions, Query};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
@@ -103,7 +103,12 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
         nodes: body.slots.len(),
     });
     let bodies = bodies.collect();
-    let overlaps = if problems.none() { overlaps(&scene, &x) } else { Vec::new() };
+    let overlaps = if problems.none() { overlaps(&scene, &x) } else { Ok(Vec::new()) };
+    let overlaps = overlaps.unwrap_or_else(|error| {
+        let (place, message) = (tree.place(&["body"]), format!("overlaps cannot be looked for: {error}"));
+        problems.add(&place, message, "take fewer cells, or a machine with more memory");
+        Vec::new()
+    });
     for overlap in overlaps.iter().take(TOLD) {
         let Overlap { bodies: [a, b], depth, at } = overlap;
         let message = format!(
@@ -274,7 +279,7 @@ fn lie_on_each_other(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
 /// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
 ///
 /// What lies behind a surface of its own body is mostly the other side of a thin wall: it counts if the surface cuts itself.
-fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
+fn overlaps(scene: &Scene, x: &[Vec3]) -> Result<Vec<Overlap>, SearchError> {
     let edges = scene.bodies.iter().filter(|b| !b.plane && b.median_edge > 0.0).map(|b| b.median_edge);
     let (finest, coarsest) =
         edges.fold((f64::INFINITY, 0.0), |(lo, hi): (f64, f64), e| (lo.min(e), hi.max(e)));
@@ -288,9 +293,7 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
         max_penetration: Some(f64::INFINITY),
     };
     let mut search = ThreeStage::new();
-    if search.find(scene, x, None, &query).is_err() {
-        return Vec::new();
-    }
+    search.find(scene, x, None, &query)?;
     let mut deepest: BTreeMap<[u32; 2], (f64, Vec3)> = BTreeMap::new();
     let mut add = |a: u32, b: u32, depth: f64, at: Vec3| {
         let known = deepest.entry([a.min(b), a.max(b)]).or_insert((depth, at));
@@ -325,5 +328,7 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
     let mut deepest: Vec<_> = deepest.into_iter().collect();
     deepest.sort_by(|p, q| q.1.0.total_cmp(&p.1.0).then(p.0.cmp(&q.0)));
     let name = |b: u32| scene.bodies[b as usize].name.clone();
-    deepest.into_iter().map(|(pair, (depth, at))| Overlap { bodies: pair.map(name), depth, at }).collect()
+    let overlap =
+        |(pair, (depth, at)): ([u32; 2], (f64, Vec3))| Overlap { bodies: pair.map(name), depth, at };
+    Ok(deepest.into_iter().map(overlap).collect())
 }

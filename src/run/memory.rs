@@ -1,7 +1,9 @@
 //! How much memory a run may take here: what the machine has left, and what its limits leave to this process.
 
 use std::fs;
+use std::hint::black_box;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Memory that is free for us, and who says so.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +56,63 @@ pub fn gigabytes(bytes: f64) -> String {
 /// Memory that this process holds at present [bytes], where the system tells.
 pub fn resident() -> Option<u64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
+/// Memory is asked for in steps not more often than this.
+const ASKED_EVERY: Duration = Duration::from_millis(200);
+/// What steps may add until memory is asked for again: so many bytes, and this share of what is held. A list that grows takes half as
+/// much again or twice as much at once, and none is a larger part of a run.
+const MORE: (usize, usize) = (16 << 20, 8);
+/// What writing the last files takes [bytes], and for each node.
+const LAST_FILES: (usize, usize) = (16 << 20, 300);
+
+/// What a run keeps back to end in order where memory runs out, and how it notices in time.
+///
+/// Lists and trees grow by themselves, and where the system refuses the program is ended on the spot. So now and then more is asked for than
+/// the next steps will add, and given back at once. Nothing of it is ever touched: it takes address space, and no memory.
+#[derive(Debug)]
+pub struct Reserve {
+    last_files: Vec<u8>,
+    asked: Option<Instant>,
+}
+
+impl Reserve {
+    /// For a run of so many nodes.
+    pub fn new(nodes: usize) -> Result<Reserve, String> {
+        let bytes = LAST_FILES.0 + LAST_FILES.1 * nodes;
+        let mut last_files = Vec::new();
+        let granted = last_files.try_reserve_exact(bytes).is_ok();
+        let mut reserve = Reserve { last_files: black_box(last_files), asked: None };
+        if granted { reserve.check().map(|()| reserve) } else { Err(refused(bytes)) }
+    }
+
+    /// Is there memory for the next steps? If not, what was kept back is free for the last files, and the words say how much is held.
+    pub fn check(&mut self) -> Result<(), String> {
+        if self.asked.is_some_and(|asked| asked.elapsed() < ASKED_EVERY) {
+            return Ok(());
+        }
+        self.asked = Some(Instant::now());
+        let bytes = MORE.0 + resident().unwrap_or(0) as usize / MORE.1;
+        let mut more: Vec<u8> = Vec::new();
+        let granted = more.try_reserve_exact(bytes).is_ok();
+        drop(black_box(more));
+        let little = room().filter(|room| room.bytes < MORE.0 as u64);
+        let lack = match little {
+            _ if !granted => refused(bytes),
+            Some(room) => format!("{}, and {} are {}", held(), gigabytes(room.bytes as f64), room.bound),
+            None => return Ok(()),
+        };
+        self.last_files = Vec::new();
+        Err(lack)
+    }
+}
+
+fn held() -> String {
+    resident().map_or("much is held".into(), |held| format!("{} are held", gigabytes(held as f64)))
+}
+
+fn refused(bytes: usize) -> String {
+    format!("{}, and the system refuses {} more", held(), gigabytes(bytes as f64))
 }
 
 /// A line `NAME   123 kB`.

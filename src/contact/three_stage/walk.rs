@@ -4,9 +4,11 @@ use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
 use super::super::pieces;
 use super::super::scene::Scene;
-use super::super::search::{Group, Query, passes};
+use super::super::search::{Candidates, Group, Query, SearchError, passes};
 use super::{ThreeStage, Walked};
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Leaves of two trees together from which on their walk is cut into parts …
 const LARGE: usize = 16384;
@@ -45,8 +47,27 @@ pub(super) struct Piece {
 }
 
 impl ThreeStage {
-    /// Finds the candidates of all pairs of bodies whose old ones do not hold.
-    pub(super) fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) {
+    /// Finds the candidates of all pairs of bodies whose old ones do not hold. Where there is no memory for them all are given up.
+    pub(super) fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) -> Result<(), SearchError> {
+        let lack = AtomicBool::new(false);
+        self.walk_while(scene, query, swept, &lack);
+        if lack.load(Relaxed) || !self.findings.candidates.welcome() {
+            let (a, b, c) = self.findings.candidates.count();
+            self.forget_all();
+            return Err(SearchError::Memory { candidates: a + b + c });
+        }
+        Ok(())
+    }
+
+    /// Gives back what candidates take.
+    fn forget_all(&mut self) {
+        self.findings.candidates = Candidates::default();
+        self.pieces.clear();
+        self.walked.clear();
+        self.last = None;
+    }
+
+    fn walk_while(&mut self, scene: &Scene, query: &Query, swept: bool, lack: &AtomicBool) {
         self.list_tasks(scene, query);
         let used = if rayon::current_num_threads() == 1 { 0 } else { self.cut_tasks() };
         let context = Context {
@@ -56,6 +77,7 @@ impl ThreeStage {
             walked: &self.walked,
             swept,
             raw_faces: self.raw_faces,
+            lack,
         };
         // Compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
         let arch = pulp::Arch::new();
@@ -87,7 +109,9 @@ impl ThreeStage {
                 piece.leaves += leaves;
             }
         });
-        self.join_pieces(used);
+        if !lack.load(Relaxed) {
+            lack.store(!self.join_pieces(used), Relaxed);
+        }
     }
 
     /// Tasks in the order of the pairs; large walks in several parts.
@@ -141,9 +165,18 @@ impl ThreeStage {
         used
     }
 
-    /// Puts together what pieces have found, in their order.
-    fn join_pieces(&mut self, used: usize) {
+    /// Puts together what pieces have found, in their order; false if there is no memory for it.
+    fn join_pieces(&mut self, used: usize) -> bool {
         let c = &mut self.findings.candidates;
+        let of = |kind: fn(&Piece) -> &Vec<[u32; 2]>| self.pieces[..used].iter().map(|p| kind(p).len()).sum();
+        let room = [
+            c.vertex_face.try_reserve(of(|p| &p.vertex_face)),
+            c.edge_edge.try_reserve(of(|p| &p.edge_edge)),
+            c.face_face.try_reserve(of(|p| &p.face_face)),
+        ];
+        if room.iter().any(Result::is_err) {
+            return false;
+        }
         let mut done = [c.vertex_face.len(), c.edge_edge.len(), c.face_face.len()].map(|n| n as u32);
         for piece in &self.pieces[..used] {
             self.findings.stats.box_tests += piece.tests;
@@ -166,6 +199,7 @@ impl ThreeStage {
         pieces::append(found, |p| &mut p.vertex_face, &mut c.vertex_face);
         pieces::append(found, |p| &mut p.edge_edge, &mut c.edge_edge);
         pieces::append(found, |p| &mut p.face_face, &mut c.face_face);
+        true
     }
 }
 
@@ -182,6 +216,8 @@ struct Context<'a> {
     walked: &'a [Walked],
     swept: bool,
     raw_faces: bool,
+    /// There was no memory for candidates.
+    lack: &'a AtomicBool,
 }
 
 type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>);
@@ -212,6 +248,16 @@ impl Context<'_> {
         (tests, leaves)
     }
 
+    /// Is there memory for so many more in a list? If not the walk goes on and finds nothing: its answer is not used.
+    #[inline(always)]
+    fn room(&self, list: &mut Vec<[u32; 2]>, more: usize) -> bool {
+        let fits = list.try_reserve(more).is_ok();
+        if !fits {
+            self.lack.store(true, Relaxed);
+        }
+        fits
+    }
+
     /// Runs a task; returns candidates, box tests and near leaves.
     #[inline(always)]
     fn find(&self, task: &Task, (vf, ee, ff): Lists<'_>) -> (u32, u64, u64) {
@@ -233,11 +279,16 @@ impl Context<'_> {
                     let facet = master.facets.start;
                     faces.near_plane(&nodes.nodes, r, |slot| {
                         leaves += 1;
-                        vf.push([scene.slots[slot as usize], facet]);
+                        if self.room(vf, 1) {
+                            vf.push([scene.slots[slot as usize], facet]);
+                        }
                     })
                 } else {
                     from(&nodes.nodes, &faces.faces, task.start, r, |pairs| {
                         leaves += pairs.len();
+                        if !self.room(vf, pairs.len()) {
+                            return;
+                        }
                         let named = pairs.iter().map(|&[slot, face]| [scene.slots[slot as usize], face]);
                         if careful {
                             vf.extend(named.filter(|&[k, f]| !scene.excludes_vertex_face(k, f, swept)));
@@ -250,6 +301,9 @@ impl Context<'_> {
             Kind::Edges => {
                 let found = |pairs: &[[u32; 2]]| {
                     leaves += pairs.len();
+                    if !self.room(ee, pairs.len()) {
+                        return;
+                    }
                     if careful {
                         let fits = |&&[e, f]: &&[u32; 2]| !scene.excludes_edge_edge(e, f, swept);
                         ee.extend(pairs.iter().filter(fits).map(|&[e, f]| [e.min(f), e.max(f)]));
@@ -266,6 +320,9 @@ impl Context<'_> {
             Kind::Faces => {
                 let found = |pairs: &[[u32; 2]]| {
                     leaves += pairs.len();
+                    if !self.room(ff, pairs.len()) {
+                        return;
+                    }
                     if careful && !self.raw_faces {
                         let fits = |&&[f, g]: &&[u32; 2]| !scene.excludes_face_face(f, g, swept);
                         ff.extend(pairs.iter().filter(fits).map(|&[f, g]| [f.min(g), f.max(g)]));
