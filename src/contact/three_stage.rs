@@ -147,6 +147,8 @@ pub struct ThreeStage {
     keep: Vec<bool>,
     tasks: Vec<Task>,
     pieces: Vec<Piece>,
+    /// So many candidates can be measured: there was memory for it.
+    measurable: usize,
     starts: Vec<NodePair>,
     spare: Candidates,
     moved: Vec<Moved>,

@@ -26,6 +26,8 @@ pub fn room() -> Option<Room> {
     let group = group.map(|b| (b, "left by the limit of this control group"));
     let used = field(&status, "VmSize:").unwrap_or(0);
     let space = limit(&text("/proc/self/limits"), "Max address space").map(|b| b.saturating_sub(used));
+    // lists are in two places while they grow, and what they leave behind cannot always be used again
+    let space = space.map(|b| b - b / 5);
     let space = space.map(|b| (b, "left by the limit on address space (ulimit -v)"));
     let tightest = [machine, group, space].into_iter().flatten().min_by_key(|r| r.0)?;
     Some(Room { bytes: tightest.0, bound: tightest.1 })

@@ -8,6 +8,7 @@ use super::super::search::{Candidates, Query, SearchError, passes};
 use super::{ThreeStage, Walked};
 use crate::math::lane::{self, Lane, OnLanes};
 use rayon::prelude::*;
+use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,6 +16,8 @@ use std::sync::atomic::Ordering::Relaxed;
 const LARGE: usize = 16384;
 /// … this many.
 const PARTS: usize = 64;
+/// Words that a candidate takes while it is measured: its key, sorted and unsorted, and a record of those within reach.
+const MEASURED: usize = 8;
 /// Leaves in one piece of parallel work.
 const PIECE: usize = 8192;
 
@@ -52,12 +55,24 @@ impl ThreeStage {
     pub(super) fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) -> Result<(), SearchError> {
         let lack = AtomicBool::new(false);
         self.walk_while(scene, query, swept, &lack);
-        if lack.load(Relaxed) || !self.findings.candidates.welcome() {
-            let (a, b, c) = self.findings.candidates.count();
+        let (a, b, c) = self.findings.candidates.count();
+        if lack.load(Relaxed) || !self.findings.candidates.welcome() || !self.can_measure(a + b + c) {
             self.forget_all();
             return Err(SearchError::Memory { candidates: a + b + c });
         }
         Ok(())
+    }
+
+    /// Is there memory to measure so many candidates? Asked when there are more than ever.
+    fn can_measure(&mut self, candidates: usize) -> bool {
+        if candidates <= self.measurable {
+            return true;
+        }
+        self.measurable = 2 * candidates;
+        let mut asked: Vec<[u64; MEASURED]> = Vec::new();
+        let granted = asked.try_reserve_exact(candidates).is_ok();
+        drop(black_box(asked));
+        granted
     }
 
     /// Gives back what candidates take.
@@ -65,7 +80,7 @@ impl ThreeStage {
         self.findings.candidates = Candidates::default();
         self.pieces.clear();
         self.walked.clear();
-        self.last = None;
+        (self.last, self.measurable) = (None, 0);
     }
 
     fn walk_while(&mut self, scene: &Scene, query: &Query, swept: bool, lack: &AtomicBool) {
