@@ -485,7 +485,7 @@ impl ThreeStage {
             self.boxes.extend(self.bodies.iter().zip(&scene.bodies).map(|(state, body)| {
                 // Who comes along at the present speed stays inside for the steps of a list.
                 let way = state.step_displacement.norm() + state.step_deviation;
-                let room = if self.forgetful { 0.0 } else { (LIFE * way).min(WIDEST * body.median_edge) };
+                let room = if self.forgetful { 0.0 } else { (LIFE * way).min(NARROWEST * body.median_edge) };
                 state.reached(body, query.reach, room)
             }));
             self.list_body_pairs(scene, at, query);
