@@ -62,9 +62,11 @@ pub fn resident() -> Option<u64> {
 
 /// Memory is asked for in steps not more often than this.
 const ASKED_EVERY: Duration = Duration::from_millis(200);
-/// What steps may add until memory is asked for again: so many bytes, and this share of what is held. A list that grows takes half as
-/// much again or twice as much at once, and none is a larger part of a run.
+/// What steps may add until memory is asked for again: so many bytes, and this share of what is held. A list that grows takes as much
+/// again at once, and none is a larger part of a run.
 const MORE: (usize, usize) = (16 << 20, 8);
+/// The same for the first step, which makes most of the lists.
+const FIRST: usize = 2;
 /// What writing the last files takes [bytes], and for each node.
 const LAST_FILES: (usize, usize) = (16 << 20, 300);
 
@@ -93,8 +95,9 @@ impl Reserve {
         if self.asked.is_some_and(|asked| asked.elapsed() < ASKED_EVERY) {
             return Ok(());
         }
+        let share = if self.asked.is_none() { FIRST } else { MORE.1 };
         self.asked = Some(Instant::now());
-        let bytes = MORE.0 + resident().unwrap_or(0) as usize / MORE.1;
+        let bytes = MORE.0 + resident().unwrap_or(0) as usize / share;
         let mut more: Vec<u8> = Vec::new();
         let granted = more.try_reserve_exact(bytes).is_ok();
         drop(black_box(more));

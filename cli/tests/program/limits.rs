@@ -309,7 +309,7 @@ fn memory_that_runs_out_ends_a_run_in_order() {
         let (deck, whole) = (scratch.write("deck.toml", &text), scratch.path(method));
         crate::common::run(&deck, &whole, &["--threads", "1"]);
         let mut codes = Vec::new();
-        for megabytes in (160..=480).step_by(20) {
+        for megabytes in (160..=480).step_by(40) {
             let out = scratch.path(&format!("{method}-{megabytes}"));
             let arguments = ["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()];
             let output =

@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering::Relaxed;
 const LARGE: usize = 16384;
 /// … this many.
 const PARTS: usize = 64;
-/// Words that a candidate takes while it is measured: its key, sorted and unsorted, and a record of those within reach.
-const MEASURED: usize = 8;
+/// Words that a candidate takes while it is measured: its key, in three lists.
+const MEASURED: usize = 3;
 /// Leaves in one piece of parallel work.
 const PIECE: usize = 8192;
 
