@@ -275,6 +275,36 @@ fn lie_on_each_other(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
     inside(middle(scene, x, f), g, m) || inside(middle(scene, x, g), f, n)
 }
 
+/// Two bodies that a search found behind each other's surface, and points that lie inside of a body if that is so.
+struct Claim {
+    bodies: [u32; 2],
+    depth: f64,
+    at: Vec3,
+    inside: [(u32, Vec3); 2],
+}
+
+/// Is a point inside the closed surface of a body? It sees all of it under the solid angle 4π then, and from outside under none; a triangle
+/// of corners a, b, c, seen from the origin, under tan(Ω/2) = a·(b×c) / (|a||b||c| + a·b|c| + b·c|a| + c·a|b|) (van Oosterom & Strackee 1983).
+fn is_inside(scene: &Scene, x: &[Vec3], body: u32, point: &Vec3) -> bool {
+    let range = scene.bodies[body as usize].facets.clone();
+    let facets = &scene.facets[range.start as usize..range.end as usize];
+    if !facets.iter().all(|f| matches!(f.kind, FacetKind::Triangle | FacetKind::Quad)) {
+        return true;
+    }
+    let triangles = facets.iter().flat_map(|facet| {
+        let corners = facet.corners();
+        (2..corners.len()).map(|k| [corners[0], corners[k - 1], corners[k]].map(|k| x[k as usize] - point))
+    });
+    let angle: f64 = triangles
+        .map(|[a, b, c]| {
+            let [l, m, n] = [a.norm(), b.norm(), c.norm()];
+            let over = l * m * n + a.dot(&b) * n + b.dot(&c) * l + c.dot(&a) * m;
+            2.0 * a.dot(&b.cross(&c)).atan2(over)
+        })
+        .sum();
+    angle.abs() > 2.0 * std::f64::consts::PI
+}
+
 /// The deepest overlap of every two bodies. Surfaces that cross have nodes or edges near each other, so a reach of one
 /// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
 ///
@@ -294,13 +324,7 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Result<Vec<Overlap>, SearchError> {
     };
     let mut search = ThreeStage::new();
     search.find(scene, x, None, &query)?;
-    let mut deepest: BTreeMap<[u32; 2], (f64, Vec3)> = BTreeMap::new();
-    let mut add = |a: u32, b: u32, depth: f64, at: Vec3| {
-        let known = deepest.entry([a.min(b), a.max(b)]).or_insert((depth, at));
-        if known.0 < depth {
-            *known = (depth, at);
-        }
-    };
+    let mut claims = Vec::new();
     let least = ROUND_OFF * edge;
     let open: Vec<bool> = (0..scene.bodies.len()).map(|b| is_open(scene, b)).collect();
     let cut = cut_by_themselves(scene, x);
@@ -311,19 +335,34 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Result<Vec<Overlap>, SearchError> {
         if open[facet.body as usize] && -record.gap > limit {
             continue;
         }
-        let body = scene.node_body[record.node as usize];
+        let (body, at) = (scene.node_body[record.node as usize], x[record.node as usize]);
         if body != facet.body || cut[body as usize] {
-            add(body, facet.body, -record.gap, x[record.node as usize]);
+            let bodies = [body, facet.body];
+            claims.push(Claim { bodies, depth: -record.gap, at, inside: [(facet.body, at); 2] });
         }
     }
     for r in search.edge_edge().iter().filter(|r| -r.gap > least) {
         let [a, b] = [r.first, r.second].map(|e| scene.edges[e as usize].body);
         if in_normal_cones(scene, x, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
-            add(a, b, -r.gap, r.p);
+            claims.push(Claim { bodies: [a, b], depth: -r.gap, at: r.p, inside: [(b, r.p), (a, r.q)] });
+        }
+    }
+    let mut deepest: BTreeMap<[u32; 2], (f64, Vec3)> = BTreeMap::new();
+    claims.sort_by(|p, q| q.depth.total_cmp(&p.depth));
+    for claim in claims {
+        let [a, b] = claim.bodies;
+        let pair = [a.min(b), a.max(b)];
+        let inside =
+            |&(body, point): &(u32, Vec3)| open[body as usize] || a == b || is_inside(scene, x, body, &point);
+        if !deepest.contains_key(&pair) && claim.inside.iter().all(inside) {
+            deepest.insert(pair, (claim.depth, claim.at));
         }
     }
     for (pair, depth, at) in coincident(scene, x, &open) {
-        add(pair[0], pair[1], depth, at);
+        let known = deepest.entry([pair[0].min(pair[1]), pair[0].max(pair[1])]).or_insert((depth, at));
+        if known.0 < depth {
+            *known = (depth, at);
+        }
     }
     let mut deepest: Vec<_> = deepest.into_iter().collect();
     deepest.sort_by(|p, q| q.1.0.total_cmp(&p.1.0).then(p.0.cmp(&q.0)));

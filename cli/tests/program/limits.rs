@@ -203,6 +203,24 @@ fn bodies_at_one_place_overlap() {
     }
 }
 
+/// Pieces of a body lie side by side: nobody is inside anybody, whatever edges and faces far away from each other look like.
+#[test]
+fn pieces_of_a_body_do_not_overlap() {
+    let scratch = Scratch::new("pieces");
+    for seed in 1..4 {
+        let text = format!(
+            "method = \"dcr\"\nend = 1e-3\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [1, 1, 1], at = [0, 0, 0.01] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }}\n\
+             shatter = {{ pieces = 20, seed = {seed}, burst = 2.0 }}\n"
+        );
+        let deck = scratch.write("deck.toml", &text);
+        let output = carom(["check".as_ref(), deck.as_os_str()]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(!stderr(&output).contains("overlap"), "{}", stderr(&output));
+    }
+}
+
 /// A single step that takes minutes: the program ends soon after it was asked to, and the run can be taken up.
 #[cfg(unix)]
 #[test]
