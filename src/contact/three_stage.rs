@@ -149,6 +149,8 @@ pub struct ThreeStage {
     keep: Vec<bool>,
     tasks: Vec<Task>,
     pieces: Vec<Piece>,
+    /// So many candidates can be measured: there was memory for it.
+    measurable: usize,
     starts: Vec<NodePair>,
     spare: Candidates,
     moved: Vec<Moved>,
@@ -310,7 +312,13 @@ impl ThreeStage {
     ///
     /// What has come to overlap since was no farther apart than it was moved, and is a candidate as far as the limit; of
     /// bodies that sleep nothing was nearer than what is left of their sleep and the margin.
-    pub fn cover(&mut self, scene: &Scene, x: &[Vec3], query: &Query, pushed: &[f64]) {
+    pub fn cover(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        query: &Query,
+        pushed: &[f64],
+    ) -> Result<(), SearchError> {
         let margin = self.ways.as_ref().map_or(0.0, |w| w.margin);
         self.bodies.iter_mut().for_each(|b| b.needed = false);
         let groups = &mut self.findings.candidates.groups;
@@ -325,7 +333,7 @@ impl ThreeStage {
             }
         }
         if self.keep.iter().all(|k| *k) {
-            return;
+            return Ok(());
         }
         let at = Positions::now(x);
         for (state, body) in self.bodies.iter_mut().zip(&scene.bodies).filter(|b| b.0.needed) {
@@ -340,8 +348,7 @@ impl ThreeStage {
                 self.walked[i] = Walked { radius: limit, displacement, deviation, epoch, asleep: 0.0 };
             }
         }
-        self.walk(scene, query, false);
-        self.findings.candidates.welcome();
+        self.walk(scene, query, false)
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
@@ -436,8 +443,7 @@ impl PairSearch for ThreeStage {
 
         // Stage 2: walk.
         let begin = Instant::now();
-        self.walk(scene, query, at.end.is_some());
-        self.findings.candidates.welcome();
+        self.walk(scene, query, at.end.is_some())?;
         self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
 
         // Wall time of the trees, in the proportion of the time spent.

@@ -505,7 +505,7 @@ impl Collisions {
         self.measure_pushes();
         let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;
         let ContactWorld { scene, search, x: now, .. } = world;
-        search.cover(scene, now, &query, pushed);
+        search.cover(scene, now, &query, pushed)?;
         listed.resize(now.len(), false);
         listed_bodies.clear();
         listed_bodies.resize(scene.bodies.len(), false);
