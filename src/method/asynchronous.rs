@@ -440,10 +440,16 @@ impl Method for Asynchronous {
     }
 
     /// To the end of the present window: nothing else is a step of everybody.
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         let end = if self.now < self.window.1 { self.window.1 } else { self.window.1 + self.window.0 };
         let end = self.clock.time(end);
-        self.advance(model, state, end, ledger, &AtomicBool::new(false)).map(|_| ())
+        self.advance(model, state, end, ledger, stop)
     }
 
     fn advance(

@@ -42,13 +42,14 @@ mod thin;
 use super::impulses::Impulses;
 use super::newmark::Newmark;
 use super::response::Projection;
-use super::{Method, StepError, StepRule, Watch};
+use super::{Method, Reached, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use carom_declare::{Count, section, words};
 use collisions::Collisions;
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
 
 words! {
     /// Where in the step contact is looked at.
@@ -326,11 +327,18 @@ impl Method for Dcr {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         match self.options.variant {
-            Variant::Predictor => self.step_after_predictor(model, state, ledger),
-            Variant::FullStep => self.step_after_full_step(model, state, ledger),
+            Variant::Predictor => self.step_after_predictor(model, state, ledger)?,
+            Variant::FullStep => self.step_after_full_step(model, state, ledger)?,
         }
+        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {

@@ -37,12 +37,13 @@ pub mod touching;
 use super::impulses::Impulses;
 use super::newmark::{Newmark, Touched};
 use super::step_control::StepRule;
-use super::{Method, StepError, Watch};
+use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use carom_declare::{Count, Positive, Share, section, words};
 use program::{Friction, FrictionGradient, Gradient, Program};
+use std::sync::atomic::AtomicBool;
 use touching::Touching;
 
 words! {
@@ -327,7 +328,13 @@ impl Method for Nonsmooth {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         let halvings = self.touching.options.halvings;
         while let Err(error) = self.try_step(model, state, ledger) {
             let dt = self.newmark.dt();
@@ -340,7 +347,7 @@ impl Method for Nonsmooth {
         if let Some(usual) = self.short.done() {
             self.newmark.set_step(state, usual);
         }
-        Ok(())
+        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {

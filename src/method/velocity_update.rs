@@ -32,6 +32,7 @@ mod update;
 use super::bipotential_implicit::external;
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
+use super::in_parts::{step_in_parts, unsolved};
 use super::step_control::StepControl;
 use super::{Method, Reached, StepError, StepRule, Watch};
 use crate::contact::scene::{FacetKind, Scene};
@@ -42,13 +43,13 @@ use crate::model::forces::Forces;
 use crate::model::inertia::Inertia;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
+use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
 use equations::{Elements, Equations, Inside, Work};
 use mass::Mass;
 use points::{Missed, Points};
 use std::sync::atomic::AtomicBool;
-use traction::{Law, Multiplier, Scheme};
+use traction::{Contact, Law, Multiplier, Scheme};
 
 pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
@@ -110,7 +111,6 @@ pub struct VelocityUpdate {
     /// Multipliers that the next step begins with.
     carried: Vec<Multiplier>,
     counts: Counts,
-    before: Option<Box<(Record, Ledger)>>,
 }
 
 impl VelocityUpdate {
@@ -166,7 +166,6 @@ impl VelocityUpdate {
             support: vec![Vec3::zeros(); model.restraints.held.len()],
             finest,
             counts: Counts::default(),
-            before: None,
             scene,
         })
     }
@@ -195,52 +194,6 @@ impl VelocityUpdate {
         self.work.laws = (0..bodies).map(|a| (0..bodies).map(|b| law(a, b)).collect()).collect();
     }
 
-    /// A whole step, unless it is stopped: then the state is that of its start.
-    fn whole_step(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
-        let iterations = self.newton.iterations;
-        self.before = None;
-        self.impulses.forget();
-        self.newton.begin();
-        let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
-            let done = self.attempt(model, state, leap, ledger, stop);
-            if done.is_err() {
-                state.x.copy_from_slice(&self.work.x);
-                state.v.copy_from_slice(&self.work.v);
-                self.counts.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
-            }
-            done
-        });
-        let before = self.before.take();
-        let trouble = match done {
-            Ok(()) => {
-                state.step += 1;
-                self.counts.iterations = self.newton.iterations - iterations;
-                ledger.close_step(dt);
-                return Ok(Reached::Until);
-            }
-            Err(trouble) => trouble,
-        };
-        // parts that were done are taken back: the last good state is that of a whole step
-        if let Some(before) = before {
-            let (record, old) = *before;
-            let restored = State::restore(model, &record);
-            if let (Ok(old_state), Ok(())) = (restored, self.restore(model, &record)) {
-                (*state, *ledger) = (old_state, old);
-            }
-        }
-        match trouble {
-            Trouble::Stopped => Ok(Reached::Stopped),
-            Trouble::Again(error) | Trouble::Error(error) => Err(error),
-        }
-    }
-
     /// A part of a step.
     fn attempt(
         &mut self,
@@ -258,9 +211,6 @@ impl VelocityUpdate {
         watch.add(&mut ledger.phases.search);
         let inside = self.solve(model, state, leap, ledger, stop)?;
         let mut watch = Watch::start();
-        if leap.depth > 0 && self.before.is_none() {
-            self.keep_before(state, ledger);
-        }
         self.finish(model, state, h, t1, ledger);
         (ledger.strain, ledger.hourglass) = (inside.strain, inside.hourglass);
         state.material.accept();
@@ -387,52 +337,15 @@ impl VelocityUpdate {
 
     /// What does not settle: the worst node, and the contact it takes part in.
     fn trouble(&self, model: &Model, state: &State, leap: Leap, stuck: Stuck) -> StepError {
-        let Leap { length: dt, end: time, .. } = leap;
-        let residual = match stuck {
-            Stuck::Inverted => {
-                if let Some((block, element, det_f)) = Forces::find_failure(model, &state.x) {
-                    let body = model.body_of_block(block).name.clone();
-                    return StepError::Inverted { body, element, time, det_f };
-                }
-                self.newton.last
-            }
-            Stuck::Residual(residual) => residual,
-            Stuck::Factors(error) => return StepError::Factors { time, dt, error },
+        let (work, points) = (&self.work, &self.work.points);
+        let contact = |k: usize| {
+            let nodes = |c: &Contact| c.middle.nodes[..c.middle.count].contains(&(k as u32));
+            let found = work.contacts.iter().find(|c| nodes(c))?;
+            let master = points.masters[found.middle.facet as usize].body;
+            Some([points.list[found.point as usize].body, master])
         };
-        let left = |k: usize| self.work.unknowns.expand(k, &self.work.left).norm();
-        let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
-            let l = left(k);
-            if l > worst.1 { (k, l) } else { worst }
-        });
-        let at = model.bodies.partition_point(|b| b.nodes.end <= worst.0);
-        let body = &model.bodies[at.min(model.bodies.len() - 1)];
-        let points = &self.work.points;
-        let meets = self.work.contacts.iter().find(|c| {
-            let nodes = &c.middle.nodes[..c.middle.count];
-            nodes.contains(&(worst.0 as u32))
-        });
-        let contact = meets.map(|c| {
-            let name = |b: u32| model.contact.name_of(model, b);
-            let master = points.masters[c.middle.facet as usize].body;
-            [name(points.list[c.point as usize].body), name(master)]
-        });
-        StepError::NoConvergence {
-            time,
-            dt,
-            body: body.name.clone(),
-            node: worst.0.saturating_sub(body.nodes.start),
-            share: residual.force / residual.scale.max(f64::MIN_POSITIVE),
-            contact,
-        }
-    }
-
-    /// Remembers the start of the step, before the first part of it is booked.
-    fn keep_before(&mut self, state: &State, ledger: &Ledger) {
-        let mut record = Record::default();
-        let start = State { x: self.work.x.clone(), v: self.work.v.clone(), ..state.clone() };
-        start.save(&mut record);
-        self.save(&mut record);
-        self.before = Some(Box::new((record, ledger.clone())));
+        let left = |k: usize| work.unknowns.expand(k, &work.left);
+        unsolved(model, &state.x, leap, (stuck, &self.newton), left, contact)
     }
 
     /// Velocities at the end, and the books.
@@ -533,19 +446,33 @@ impl Method for VelocityUpdate {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.whole_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
-    }
-
     /// A stop is heard between iterations too.
-    fn step_unless(
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        self.whole_step(model, state, ledger, stop)
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        let iterations = self.newton.iterations;
+        self.impulses.forget();
+        self.newton.begin();
+        let step = ([dt, t1], self.options.halvings);
+        let reached = step_in_parts(self, model, state, ledger, step, |own, state, ledger, leap| {
+            let done = own.attempt(model, state, leap, ledger, stop);
+            if done.is_err() {
+                state.x.copy_from_slice(&own.work.x);
+                state.v.copy_from_slice(&own.work.v);
+                own.counts.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
+            }
+            done
+        })?;
+        if reached == Reached::Until {
+            self.counts.iterations = self.newton.iterations - iterations;
+            ledger.close_step(dt);
+        }
+        Ok(reached)
     }
 
     fn next_step(&self) -> f64 {

@@ -499,11 +499,7 @@ impl Method for General {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.step_unless(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
-    }
-
-    fn step_unless(
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
