@@ -477,10 +477,9 @@ impl ContactSet {
             Kept { key, body: k[3] as u32, force }
         });
         self.kept = kept.collect();
-        let mut halves = [0.0; 5];
-        record.read_numbers(&name("halves"), &mut halves)?;
-        self.deferred = DeferredWork { contact: halves[0], outer: halves[1] };
-        (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
+        let DeferredWork { contact, outer } = &mut self.deferred;
+        [*contact, *outer, self.speed, self.depth, self.contacts.typical] =
+            record.read_values(&name("halves"))?;
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }

@@ -466,9 +466,8 @@ impl Method for BipotentialImplicit {
         record.read_vectors("implicit.external", &mut self.work.external[0])?;
         record.read_vectors("implicit.support", &mut self.support)?;
         record.read_vectors("implicit.factored", &mut self.work.factored.0)?;
-        let mut step = [0.0];
-        record.read_numbers("implicit.factored-step", &mut step)?;
-        (self.work.factored.1, self.work.stale) = (step[0], true);
+        [self.work.factored.1] = record.read_values("implicit.factored-step")?;
+        self.work.stale = true;
         let [stick, slip] = &mut self.counts;
         [self.newton.iterations, self.halved, self.iterations, *stick, *slip] =
             record.read_counts("implicit.effort")?;

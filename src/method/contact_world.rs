@@ -50,7 +50,7 @@ impl ContactWorld {
             inertia: Inertia::of_model(model),
             drawn,
             x,
-            poses: Vec::new(),
+            poses: Vec::with_capacity(model.contact.obstacles.len()),
             impulses: Impulses::new(model.reference.len()),
             finest: if finest.is_finite() { finest } else { 0.0 },
         }
@@ -58,14 +58,19 @@ impl ContactWorld {
 
     /// Can anything touch anything?
     pub fn anything_meets(&self) -> bool {
-        let bodies = 0..self.scene.bodies.len() as u32;
-        bodies.clone().any(|a| bodies.clone().any(|b| self.scene.may_meet(a, b)))
+        (0..self.scene.bodies.len() as u32).any(|b| self.scene.meets_anybody(b))
     }
 
     /// Brings nodes to `x` and obstacles to where they are at `time`.
     pub fn place(&mut self, model: &Model, x: impl IndexedParallelIterator<Item = Vec3>, time: f64) {
         let soft = x.len();
         self.x[..soft].par_iter_mut().zip(x).with_min_len(NODES).for_each(|(to, x)| *to = x);
+        self.place_obstacles(model, time);
+    }
+
+    /// Brings obstacles to where they are at `time`.
+    pub fn place_obstacles(&mut self, model: &Model, time: f64) {
+        let soft = model.reference.len();
         model.contact.place(time, &self.drawn, &mut self.x[soft..]);
         pose_all(model, time, &mut self.poses);
     }

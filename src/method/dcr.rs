@@ -368,9 +368,7 @@ impl Method for Dcr {
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
-        let mut half_step_energy = [0.0; 2];
-        record.read_numbers("dcr.shift", &mut half_step_energy)?;
-        [self.half_step_energy, self.short] = half_step_energy;
+        [self.half_step_energy, self.short] = record.read_values("dcr.shift")?;
         self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();

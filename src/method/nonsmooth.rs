@@ -176,9 +176,7 @@ impl Short {
     }
 
     fn restore(record: &Record) -> Result<Short, RecordError> {
-        let mut short = [0.0; 2];
-        record.read_numbers("nonsmooth.short", &mut short)?;
-        let [left, usual] = short;
+        let [left, usual] = record.read_values("nonsmooth.short")?;
         match left == 0.0 || (usual > 0.0 && usual.is_finite()) {
             true => Ok(Short { left: left as u64, usual }),
             false => Err(RecordError::Meaningless("nonsmooth.short".into())),

@@ -315,9 +315,8 @@ impl Method for SemiExplicit {
         self.control.restore("semi", record)?;
         self.nodes.restore("semi", record)?;
         self.contact_set.restore("semi", record)?;
-        let mut put_in = [0.0];
-        record.read_numbers("semi.put_in", &mut put_in)?;
-        (self.put_in, self.ready) = (put_in[0], false);
+        [self.put_in] = record.read_values("semi.put_in")?;
+        self.ready = false;
         Ok(())
     }
 }

@@ -24,9 +24,7 @@ use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State, Table};
 use crate::solve::assembly::{System, Unknowns};
-use crate::solve::newton::{
-    Increment, Leap, Limits, Newton, Outcome, Problem, Residual, Trouble,
-};
+use crate::solve::newton::{Increment, Leap, Limits, Newton, Outcome, Problem, Residual, Trouble};
 use crate::solve::sparse::{FactorError, Shape};
 use carom_declare::{Count, section};
 use nalgebra::SMatrix;
