@@ -9,7 +9,7 @@ use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::pair::Pair;
 use crate::contact::places::Places;
 use crate::contact::scene::Scene;
-use crate::contact::search::PairSearch;
+use crate::contact::search::{PairSearch, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -75,6 +75,11 @@ impl ContactWorld {
         pose_all(model, time, &mut self.poses);
     }
 
+    /// Finds what `query` asks for where everybody is now; `start` is where they were at the start of the step.
+    pub fn find(&mut self, start: Option<&[Vec3]>, query: &Query) -> Result<(), SearchError> {
+        self.search.find(&self.scene, &self.x, start, query)
+    }
+
     /// Where everybody is now, obstacles with their velocities of the instant.
     pub fn places(&self) -> Places<'_> {
         Places { scene: &self.scene, x: &self.x, poses: Poses::At(&self.poses) }
@@ -83,10 +88,9 @@ impl ContactWorld {
     /// Counts the impulse `j` [N s] of a pair on the side with positive weights.
     #[inline]
     pub fn count(&mut self, pair: &Pair, j: Vec3) {
-        let on_first = self.scene.on_first(pair, j);
-        self.impulses.add(pair.bodies, on_first);
         let carried = Carried::by_pair(pair, pair.bodies, |k| self.x[k], j);
-        self.impulses.carried.push(if on_first == j { carried } else { carried.turned() });
+        let on_first = self.scene.on_first(pair, j) == j;
+        self.impulses.count(if on_first { carried } else { carried.turned() });
     }
 
     pub fn save(&self, method: &str, record: &mut Record) {

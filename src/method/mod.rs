@@ -20,6 +20,7 @@
 //! | `contact_world.rs`, `impulses.rs` | who touches whom, and the impulses of contact since the start |
 //! | `bipotential.rs` | contacts of a step that are solved all together |
 //! | `response.rs` | the answer to one impact |
+//! | `impact_zones.rs` | nodes that keep their places to each other in a step |
 
 pub mod asynchronous;
 pub(crate) mod bipotential;
@@ -27,6 +28,7 @@ pub mod bipotential_implicit;
 mod chunks;
 pub(crate) mod contact_world;
 pub mod dcr;
+pub(crate) mod impact_zones;
 pub mod impulses;
 mod in_parts;
 pub(crate) mod newmark;

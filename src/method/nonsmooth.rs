@@ -289,7 +289,7 @@ impl Nonsmooth {
                     break;
                 }
                 for k in nodes {
-                    of.at.now[k as usize] = of.at.pre[k as usize];
+                    of.at.world.x[k as usize] = of.at.pre[k as usize];
                 }
             }
             watch.add(&mut ledger.phases.response);
@@ -302,7 +302,7 @@ impl Nonsmooth {
         self.touching.collect(model, self.newmark.dt());
         for (&k, kick) in self.touching.touched.iter().zip(&self.touching.kicks) {
             let k = k as usize;
-            state.x[k] = self.touching.at.now[k];
+            state.x[k] = self.touching.at.world.x[k];
             state.v[k] += kick.kick;
         }
     }
@@ -361,7 +361,7 @@ impl Method for Nonsmooth {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touching.impulses)
+        Some(&self.touching.at.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

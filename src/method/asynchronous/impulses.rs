@@ -144,9 +144,8 @@ impl Tally {
         tally.friction += impact.lost_friction;
         tally.kicks += 1;
         tally.last = clock.time(tick);
-        world.impulses.add(bodies, j);
         let carried = Carried::by_pair(pair, bodies, |k| x[nodes[k] as usize], j);
-        world.impulses.carried.push(Carried { time: tally.last, ..carried });
+        world.impulses.count(Carried { time: tally.last, ..carried });
     }
 
     pub fn save(&self, record: &mut Record) {

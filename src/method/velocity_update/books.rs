@@ -111,8 +111,7 @@ impl VelocityUpdate {
                 }
             }
             ledger.friction += update.friction[l];
-            self.impulses.add(bodies, on_slave);
-            self.impulses.carried.push(carried(contact, own, bodies, middle, on_slave));
+            self.impulses.count(carried(contact, own, bodies, middle, on_slave));
         }
         match self.work.mass {
             Mass::Lumped => self.apply(model, t1, &given, ledger),
@@ -194,9 +193,8 @@ impl VelocityUpdate {
                 }
             }
             let bodies = [point.body, points.masters[contact.end.facet as usize].body];
-            self.impulses.add(bodies, on_slave);
             let (own, middle) = (usize::from(point.slave.count), &self.work.places[1]);
-            self.impulses.carried.push(carried(contact, own, bodies, middle, on_slave));
+            self.impulses.count(carried(contact, own, bodies, middle, on_slave));
         }
         let (start, end) = (&self.work.places[0], &self.work.places[2]);
         for k in 0..points.nodes() {
