@@ -130,17 +130,8 @@ impl BipotentialImplicit {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, FactorError> {
         let contact_set = ContactSet::new(model);
-        let bounds = model
-            .reference
-            .iter()
-            .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
-                (b.0.inf(x), b.1.sup(x))
-            });
-        let size = if contact_set.world.finest > 0.0 {
-            contact_set.world.finest
-        } else {
-            1e-2 * (bounds.1 - bounds.0).norm()
-        };
+        let finest = contact_set.world.finest;
+        let size = if finest > 0.0 { finest } else { 1e-2 * model.size() };
         Ok(BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),

@@ -69,7 +69,7 @@ pub(super) fn unsolved(
         let size = left(k).norm();
         if size > worst.1 { (k, size) } else { worst }
     });
-    let body = &model.bodies[model.bodies.partition_point(|b| b.nodes.end <= node)];
+    let body = model.body_of_node(node);
     StepError::NoConvergence {
         time,
         dt,

@@ -97,10 +97,6 @@ impl Statics {
         let zero = || vec![Vec3::zeros(); model.reference.len()];
         let unknowns = Unknowns::new(model);
         let one = |b: usize| System::new(model, &unknowns, b..b + 1, Shape::Symmetric);
-        let bounds = model
-            .reference
-            .iter()
-            .fold((model.reference[0], model.reference[0]), |b, x| (b.0.inf(x), b.1.sup(x)));
         Ok(Statics {
             dt: end / f64::from(options.steps.max(1)),
             options,
@@ -108,7 +104,7 @@ impl Statics {
             forces: Forces::new(model),
             newton: Newton::default(),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            size: (bounds.1 - bounds.0).norm(),
+            size: model.size(),
             halved: 0,
             work: Work {
                 systems: (0..model.bodies.len()).map(one).collect(),

@@ -31,6 +31,7 @@ mod update;
 
 use super::bipotential_implicit::external;
 use super::chunks::follow_supports;
+use super::contact_world::ContactWorld;
 use super::impulses::Impulses;
 use super::in_parts::{step_in_parts, unsolved};
 use super::step_control::StepControl;
@@ -40,7 +41,6 @@ use crate::element::Positions;
 use crate::math::Vec3;
 use crate::model::between::ForcesBetween;
 use crate::model::forces::Forces;
-use crate::model::inertia::Inertia;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
@@ -98,16 +98,13 @@ pub struct VelocityUpdate {
     options: Options,
     name: &'static str,
     control: StepControl,
-    scene: Scene,
-    inertia: Inertia,
-    impulses: Impulses,
+    world: ContactWorld,
     work: Work,
     newton: Newton,
     /// Velocities at the end, obstacles behind.
     velocity: Vec<Vec3>,
     last: Last,
     support: Vec<Vec3>,
-    finest: f64,
     /// Multipliers that the next step begins with.
     carried: Vec<Multiplier>,
     counts: Counts,
@@ -136,15 +133,13 @@ impl VelocityUpdate {
         scheme: Scheme,
         elements: Elements,
     ) -> Result<Self, NotPossible> {
-        let scene = model.contact.scene(model, false);
-        let meets = |b: u32| (0..scene.bodies.len() as u32).any(|a| scene.may_meet(a, b));
-        let thin = (0..).zip(&scene.bodies).find(|(b, body)| body.attributes.two_sided() && meets(*b));
+        let world = ContactWorld::new(model, false);
+        let meets = |b: u32| world.scene.meets_anybody(b);
+        let thin = (0..).zip(&world.scene.bodies).find(|(b, body)| body.attributes.two_sided() && meets(*b));
         if let Some((_, body)) = thin {
             return Err(NotPossible::Shell(body.name.clone()));
         }
-        let points = Points::new(model, &scene, options.quadrature, options.pass);
-        let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid() && b.median_edge > 0.0);
-        let finest = soft.map(|b| b.median_edge).fold(f64::INFINITY, f64::min);
+        let points = Points::new(model, &world, options.quadrature, options.pass);
         let nodes = points.nodes();
         let carried = vec![Multiplier::default(); points.list.len()];
         Ok(VelocityUpdate {
@@ -152,8 +147,6 @@ impl VelocityUpdate {
             options,
             name: if scheme == Scheme::Middle { "velocity-update" } else { "newmark-penalty" },
             control: StepControl::new(rule),
-            inertia: Inertia::of_model(model),
-            impulses: Impulses::new(model.reference.len()),
             work: Work::new(model, scheme, elements, points, Vec::new()),
             newton: Newton::default(),
             velocity: vec![Vec3::zeros(); nodes],
@@ -164,9 +157,8 @@ impl VelocityUpdate {
                 rubbed: vec![Vec3::zeros(); nodes],
             },
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            finest,
             counts: Counts::default(),
-            scene,
+            world,
         })
     }
 
@@ -182,9 +174,10 @@ impl VelocityUpdate {
 
     /// Penalties between all bodies, for steps of length `dt`.
     fn settle_laws(&mut self, model: &Model, dt: f64) {
-        let stiffness: Vec<f64> = (0..model.bodies.len()).map(|b| stiffness(model, &self.scene, b)).collect();
+        let stiffness: Vec<f64> =
+            (0..model.bodies.len()).map(|b| stiffness(model, &self.world.scene, b)).collect();
         let of = |b: usize| stiffness.get(b).copied().unwrap_or(f64::INFINITY);
-        let bodies = self.scene.bodies.len();
+        let bodies = self.world.scene.bodies.len();
         let law = |a: usize, b: usize| {
             let own = STIFF * of(a).min(of(b));
             let normal = self.options.normal_penalty.unwrap_or(if own.is_finite() { own } else { 0.0 });
@@ -228,7 +221,7 @@ impl VelocityUpdate {
         (work.coupled, work.factored) = (false, false);
         for (place, time) in [(0, t1 - h), (2, t1)] {
             work.places[place][..soft].copy_from_slice(&state.x);
-            work.points.place(model, time, &mut work.places[place]);
+            work.points.place(model, &self.world.drawn, time, &mut work.places[place]);
         }
         let mut ahead = work.places[2].clone();
         let mut farthest = 0.0;
@@ -239,10 +232,9 @@ impl VelocityUpdate {
         for (a, b) in work.places[0][soft..].iter().zip(&ahead[soft..]) {
             farthest = f64::max(farthest, (b - a).norm());
         }
-        let edge = if self.finest.is_finite() { self.finest } else { 0.0 };
-        let way = AHEAD * farthest + 0.1 * edge;
+        let way = AHEAD * farthest + 0.1 * self.world.finest;
         work.farthest = if work.points.list.is_empty() { f64::INFINITY } else { BEYOND * way };
-        match work.gather(&self.scene, &ahead, way) {
+        match work.gather(&mut self.world, &ahead, way) {
             Ok(()) => {}
             Err(Missed::Search(error)) => return Err(Trouble::Error(error.into())),
             Err(Missed::TooFar(bodies, way, thickness)) => {
@@ -307,7 +299,7 @@ impl VelocityUpdate {
         };
         let mut equations = Equations {
             model,
-            scene: &self.scene,
+            world: &mut self.world,
             state,
             work: &mut self.work,
             h: leap.length,
@@ -436,9 +428,9 @@ impl Method for VelocityUpdate {
         ledger.open();
         let work = &mut self.work;
         work.places[0][..work.points.soft].copy_from_slice(&state.x);
-        work.points.place(model, state.time, &mut work.places[0]);
+        work.points.place(model, &self.world.drawn, state.time, &mut work.places[0]);
         let still = work.places[0].clone();
-        if let Err(Missed::Search(error)) = work.gather(&self.scene, &still, 0.0) {
+        if let Err(Missed::Search(error)) = work.gather(&mut self.world, &still, 0.0) {
             return Err(error.into());
         }
         ledger.penetration = work.meet_all(0).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
@@ -456,7 +448,7 @@ impl Method for VelocityUpdate {
     ) -> Result<Reached, StepError> {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         let iterations = self.newton.iterations;
-        self.impulses.forget();
+        self.world.impulses.forget();
         self.newton.begin();
         let step = ([dt, t1], self.options.halvings);
         let reached = step_in_parts(self, model, state, ledger, step, |own, state, ledger, leap| {
@@ -488,7 +480,7 @@ impl Method for VelocityUpdate {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.impulses)
+        Some(&self.world.impulses)
     }
 
     fn momenta(&self, model: &Model, v: &[Vec3]) -> Option<Vec<Vec3>> {
@@ -526,7 +518,7 @@ impl Method for VelocityUpdate {
     fn save(&self, record: &mut Record) {
         let name = self.name;
         self.control.save(name, record);
-        self.impulses.save(name, record);
+        self.world.save(name, record);
         record.vectors(&format!("{name}.support"), &self.support);
         let Counts { iterations, halved, bounded, loose, stick, slip } = self.counts;
         let all = [self.newton.iterations, iterations, halved, bounded, loose, stick, slip];
@@ -545,7 +537,7 @@ impl Method for VelocityUpdate {
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         let name = self.name;
         self.control.restore(name, record)?;
-        self.impulses.restore(name, record)?;
+        self.world.restore(name, record)?;
         record.read_vectors(&format!("{name}.support"), &mut self.support)?;
         let Counts { iterations, halved, bounded, loose, stick, slip } = &mut self.counts;
         [self.newton.iterations, *iterations, *halved, *bounded, *loose, *stick, *slip] =

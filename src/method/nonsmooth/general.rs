@@ -105,10 +105,8 @@ impl General {
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
         let nodes = model.reference.len();
         let touching = Touching::new(model, options);
-        let soft =
-            touching.at.world.scene.bodies.iter().filter(|b| !b.attributes.rigid() && b.median_edge > 0.0);
-        let finest = soft.map(|b| b.median_edge).fold(f64::INFINITY, f64::min);
         let extent = model.reference.iter().fold(0.0, |m: f64, x| m.max(x.amax()));
+        let finest = touching.at.world.finest;
         let zero = || vec![Vec3::zeros(); nodes];
         General {
             touching,
@@ -125,7 +123,7 @@ impl General {
             increment: Vec::new(),
             pushed: zero(),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            finest: if finest.is_finite() { finest } else { extent.max(f64::MIN_POSITIVE) },
+            finest: if finest > 0.0 { finest } else { extent.max(f64::MIN_POSITIVE) },
             short: Short::default(),
             programs: 0,
             factorisations: 0,
