@@ -473,7 +473,7 @@ impl ContactSet {
         record.read_vectors(&name("forces"), &mut forces)?;
         let kept = keys.chunks_exact(4).zip(forces).map(|(k, force)| {
             let kind = if k[0] == 0.0 { Kind::NodeFace } else { Kind::EdgeEdge };
-            let key = Key { kind, first: k[1] as u32, second: k[2] as u32, part: 0 };
+            let key = Key { kind, first: k[1] as u32, second: k[2] as u32 };
             Kept { key, body: k[3] as u32, force }
         });
         self.kept = kept.collect();

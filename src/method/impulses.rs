@@ -43,9 +43,9 @@ impl Carried {
     pub fn by_pair(pair: &Pair, bodies: [u32; 2], x: impl Fn(usize) -> Vec3, j: Vec3) -> Carried {
         let on_positive = pair.stencil().filter(|(_, w)| *w > 0.0);
         let (point, normal) = centre(on_positive.map(|(k, w)| (w * pair.normal, x(k))));
-        let Key { kind, first, second, part } = pair.key;
+        let Key { kind, first, second } = pair.key;
         Carried {
-            id: [kind as u32, first, second, part],
+            id: [kind as u32, first, second, 0],
             bodies,
             time: 0.0,
             point,

@@ -124,8 +124,7 @@ pub struct Report {
     /// Constraints of the working set, and those that press.
     pub constraints: usize,
     pub active: usize,
-    /// Work of normal forces `F_n·Δφ` and of friction `Σ p·s` [J].
-    pub normal_work: f64,
+    /// Work of friction `Σ p·s` [J].
     pub friction_work: f64,
     /// Largest `|p| / μN̂`, and the least `p·s` [J].
     pub cone: f64,

@@ -167,11 +167,6 @@ impl VelocityUpdate {
         (self.newton.iterations, self.counts.halved)
     }
 
-    /// Points that stuck and that slipped in the last step.
-    pub fn friction_counts(&self) -> [u64; 2] {
-        [self.counts.stick, self.counts.slip]
-    }
-
     /// Penalties between all bodies, for steps of length `dt`.
     fn settle_laws(&mut self, model: &Model, dt: f64) {
         let stiffness: Vec<f64> =

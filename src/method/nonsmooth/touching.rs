@@ -182,7 +182,6 @@ impl Touching {
         // friction's account never falls: round-off of what sticks goes with the normal forces
         ledger.restitution -= normal - rubbed.min(0.0);
         ledger.friction += rubbed.max(0.0);
-        self.report.normal_work += normal;
         self.report.friction_work += rubbed;
         self.report.least_dissipation = self.report.least_dissipation.min(rubbed);
         let bound = program.bound(i);
