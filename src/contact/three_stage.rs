@@ -57,7 +57,7 @@ struct Walked {
     displacement: Vec3,
     deviation: f64,
     epoch: [u32; 2],
-    /// How much farther the two may come before they are looked at again [m].
+    /// How much farther the two may come before they are looked at again [m]; there are no candidates until then.
     asleep: f64,
 }
 
@@ -280,7 +280,7 @@ impl ThreeStage {
         let groups = &findings.candidates.groups;
         for (group, walked) in groups.iter().zip(&mut *walked) {
             let solid = |b: u32| !scene.bodies[b as usize].attributes.two_sided();
-            if !group.asleep && group.a != group.b && solid(group.a) && solid(group.b) {
+            if walked.radius > 0.0 && group.a != group.b && solid(group.a) && solid(group.b) {
                 walked.asleep = group.limit - ways.margin;
             }
         }
@@ -363,8 +363,7 @@ impl ThreeStage {
         moved: impl Fn(u32) -> bool + Sync,
     ) {
         let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, .. } = self;
-        let any_moved =
-            |g: &&Group| !g.asleep && (moved_bodies[g.a as usize] || moved_bodies[g.b as usize]);
+        let any_moved = |g: &&Group| moved_bodies[g.a as usize] || moved_bodies[g.b as usize];
         // As many parts as threads: each has room for all nodes.
         let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
         let groups = candidates.groups.par_chunks(size);
@@ -572,10 +571,8 @@ impl ThreeStage {
             };
             if asleep > 0.0 {
                 self.keep.push(true);
-                let travel = self.old_groups[old].travel + self.ways.as_ref().map_or(0.0, |w| w.since(a, b));
-                let group = Group { limit: least, travel, asleep: true, ..self.old_groups[old] };
-                self.findings.candidates.groups.push(group);
-                self.walked.push(Walked { asleep, ..self.old_walked[old] });
+                self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
+                self.walked.push(Walked { radius: f64::NEG_INFINITY, asleep, ..self.old_walked[old] });
                 continue;
             }
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
@@ -592,8 +589,7 @@ impl ThreeStage {
                 self.keep.push(true);
                 let since = self.ways.as_ref().map_or(f64::INFINITY, |w| w.since(a, b));
                 let travel = self.old_groups[old].travel + since;
-                let group = Group { limit: least, travel, asleep: false, ..self.old_groups[old] };
-                self.findings.candidates.groups.push(group);
+                self.findings.candidates.groups.push(Group { limit: least, travel, ..self.old_groups[old] });
                 self.walked.push(Walked { asleep: 0.0, ..self.old_walked[old] });
                 self.findings.stats.body_pairs_kept += 1;
                 continue;
