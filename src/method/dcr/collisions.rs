@@ -493,8 +493,7 @@ impl Collisions {
     /// Deepest overlap before the first step [m].
     pub fn penetration_at_start(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
-        let ContactWorld { scene, search, x, .. } = &mut self.world;
-        search.find(scene, x, None, &query)?;
+        self.world.find(None, &query)?;
         Ok(self.deepest_record())
     }
 

@@ -69,7 +69,7 @@ impl VelocityUpdate {
             };
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
-        loose > TIGHT * self.finest
+        loose > TIGHT * self.world.finest
     }
 
     /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
@@ -85,7 +85,7 @@ impl VelocityUpdate {
             for (r, &k) in contact.normal_shape().iter().zip(nodes) {
                 parting += r.dot(&self.velocity[k as usize]);
                 push += if (k as usize) < soft {
-                    h * self.inertia.inverse[k as usize] * r.norm_squared()
+                    h * self.world.inertia.inverse[k as usize] * r.norm_squared()
                 } else {
                     0.0
                 };
