@@ -261,6 +261,8 @@ pub struct Group {
     pub travel: f64,
     /// None of the candidates can meet before the bodies have travelled this far, as their reader has found [m].
     pub soonest: f64,
+    /// None of the candidates can be near by now; they are kept for later.
+    pub asleep: bool,
     pub vertex_face: Part,
     pub edge_edge: Part,
     pub face_face: Part,
