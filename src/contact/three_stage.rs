@@ -356,8 +356,7 @@ impl ThreeStage {
         moved: impl Fn(u32) -> bool + Sync,
     ) {
         let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, .. } = self;
-        let any_moved =
-            |g: &&Group| !g.asleep && (moved_bodies[g.a as usize] || moved_bodies[g.b as usize]);
+        let any_moved = |g: &&Group| !g.asleep && (moved_bodies[g.a as usize] || moved_bodies[g.b as usize]);
         // As many parts as threads: each has room for all nodes.
         let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
         let groups = candidates.groups.par_chunks(size);

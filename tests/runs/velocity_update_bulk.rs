@@ -135,7 +135,7 @@ fn positions_converge_with_the_square_of_the_step() {
         let model = builder(&LAWS[0], false).build().unwrap();
         let step = share * model.stable_step();
         let mut run = start(model, step, false, MassKind::Lumped);
-        run.until(8.0 * run.model.stable_step()).unwrap();
+        run.until(2.0 * run.model.stable_step()).unwrap();
         run.state.x.clone()
     };
     let exact = at(1.0 / 64.0);
