@@ -84,10 +84,12 @@ impl Near {
         if self.asked && !any(moved) {
             return;
         }
-        self.met = self.of.meets(scene, motion, least);
+        // One direction that parts the two is most often enough to know.
+        let apart = self.of.stays_apart(scene, motion);
+        self.met = if apart > least { None } else { self.of.meets(scene, motion, least) };
         // A node that contact has moved in this step may be moved on, or back: how far that is from here nobody counts.
         if self.met.is_none() && !any(touched) {
-            self.until = (self.travel + self.of.stays_apart(scene, motion)) * (1.0 - ROUNDED);
+            self.until = (self.travel + apart) * (1.0 - ROUNDED);
         }
         self.asked = true;
     }
