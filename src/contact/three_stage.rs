@@ -622,7 +622,7 @@ impl ThreeStage {
             c.until.iter_mut().for_each(Vec::clear);
             // Empty parts must not point beyond the end.
             for g in &mut c.groups {
-                *g = Group { a: g.a, b: g.b, limit: g.limit, ..Group::default() };
+                *g = Group { a: g.a, b: g.b, limit: g.limit, asleep: g.asleep, ..Group::default() };
             }
             return;
         }
