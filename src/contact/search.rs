@@ -46,6 +46,11 @@ impl Query {
         }
     }
 
+    /// Faces that are no farther apart than `reach`.
+    pub fn face_face(reach: f64) -> Query {
+        Query { vertex_face: false, face_face: true, ..Query::vertex_face(reach) }
+    }
+
     /// Nodes on faces and edges on edges within `reach`.
     pub fn all(reach: f64) -> Query {
         Query { edge_edge: true, ..Query::vertex_face(reach) }

@@ -7,7 +7,7 @@ use crate::contact::check::{self, Problem};
 use crate::contact::overlap;
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
+use crate::contact::search::{PairSearch, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
@@ -141,7 +141,7 @@ fn crossed(scene: &Scene, x: &[Vec3]) -> Vec<([String; 2], Vec3)> {
     if !(0..scene.bodies.len() as u32).any(two_sided) {
         return Vec::new();
     }
-    let query = Query { vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+    let query = Query::face_face(0.0);
     let mut search = ThreeStage::new();
     if search.gather(scene, Positions::now(x), &query).is_err() {
         return Vec::new();
@@ -196,7 +196,7 @@ fn cut_by_themselves(scene: &Scene, x: &[Vec3]) -> Vec<bool> {
     if scene.bodies.iter().all(|b| !b.attributes.self_contact) {
         return cut;
     }
-    let query = Query { vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+    let query = Query::face_face(0.0);
     let mut search = ThreeStage::new();
     if search.gather(scene, Positions::now(x), &query).is_ok() {
         let candidates = search.candidates();
@@ -227,7 +227,7 @@ fn facets_meet(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
 /// Bodies whose surfaces lie on each other and face the same way, so that no node is inside the other: each pair once, as deep as
 /// an edge, and where.
 fn coincident(scene: &Scene, x: &[Vec3], open: &[bool]) -> Vec<([u32; 2], f64, Vec3)> {
-    let query = Query { vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
+    let query = Query::face_face(0.0);
     let mut search = ThreeStage::new();
     if search.gather(scene, Positions::now(x), &query).is_err() {
         return Vec::new();
@@ -314,14 +314,7 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Result<Vec<Overlap>, SearchError> {
     let (finest, coarsest) =
         edges.fold((f64::INFINITY, 0.0), |(lo, hi): (f64, f64), e| (lo.min(e), hi.max(e)));
     let edge = coarsest.min(REACH * finest);
-    let query = Query {
-        reach: edge,
-        vertex_face: true,
-        edge_edge: true,
-        face_face: false,
-        pass: Pass::Double,
-        max_penetration: Some(f64::INFINITY),
-    };
+    let query = Query { max_penetration: Some(f64::INFINITY), ..Query::all(edge) };
     let mut search = ThreeStage::new();
     search.find(scene, x, None, &query)?;
     let mut claims = Vec::new();

@@ -99,7 +99,6 @@ pub struct ContactSet {
     depth: f64,
     /// Where everybody stands at the start of the step, if somebody is a shell with two sides.
     start: Vec<Vec3>,
-    pub two_sided: bool,
     /// Looks at the way of a step for them.
     pub way: OnTheWay,
     /// Nothing can touch anything.
@@ -119,7 +118,6 @@ impl ContactSet {
         ContactSet {
             start: Vec::new(),
             way: OnTheWay::default(),
-            two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             alone: !world.anything_meets(),
             world,
             near: 0.0,
@@ -152,14 +150,8 @@ impl ContactSet {
     ) -> Result<f64, SearchError> {
         self.world.place(model, x, time);
         let ContactWorld { scene, search, x, finest, .. } = &mut self.world;
-        let query = Query {
-            reach: way.max(2.0 * self.depth).max(DEEPEST * *finest),
-            vertex_face: true,
-            edge_edge: options.edge_edge,
-            face_face: false,
-            pass: options.pass,
-            max_penetration: None,
-        };
+        let reach = way.max(2.0 * self.depth).max(DEEPEST * *finest);
+        let query = Query { edge_edge: options.edge_edge, pass: options.pass, ..Query::all(reach) };
         // nothing comes through a shell with two sides (`on_the_way.rs`): it is met from where everybody is
         search.findings_mut().narrow.sides.known.clear();
         search.find(scene, x, None, &query)?;
@@ -209,7 +201,7 @@ impl ContactSet {
         // what lies on a surface to round-off touches it
         self.near = if ahead { way } else { 0.0 }.max(LEAST * self.world.finest);
         let depth = self.find(model, x.par_iter().copied(), time, way, options)?;
-        if self.two_sided {
+        if self.world.two_sided {
             self.start.clone_from(&self.world.x);
         }
         if !ahead {

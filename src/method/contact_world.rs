@@ -33,6 +33,8 @@ pub struct ContactWorld {
     pub impulses: Impulses,
     /// Smallest median edge of a soft body [m].
     pub finest: f64,
+    /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
+    pub two_sided: bool,
 }
 
 impl ContactWorld {
@@ -42,6 +44,7 @@ impl ContactWorld {
         let drawn = model.contact.obstacle_nodes();
         let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid() && !b.facets.is_empty());
         let finest = soft.fold(f64::INFINITY, |least, b| least.min(b.median_edge));
+        let two_sided = scene.bodies.iter().any(|b| b.attributes.two_sided());
         let mut x = model.reference.clone();
         x.extend(&drawn);
         ContactWorld {
@@ -53,6 +56,7 @@ impl ContactWorld {
             poses: Vec::with_capacity(model.contact.obstacles.len()),
             impulses: Impulses::new(model.reference.len()),
             finest: if finest.is_finite() { finest } else { 0.0 },
+            two_sided,
         }
     }
 
@@ -93,8 +97,12 @@ impl ContactWorld {
         self.impulses.count(if on_first { carried } else { carried.turned() });
     }
 
+    /// Impulses so far, and the sides that nodes came from where there are two.
     pub fn save(&self, method: &str, record: &mut Record) {
         self.impulses.save(method, record);
+        if !self.two_sided {
+            return;
+        }
         let known = &self.search.findings().narrow.sides.known;
         let (keys, sides): (Vec<u64>, Vec<u64>) = known.iter().map(|&(k, s)| (k, u64::from(s > 0))).unzip();
         record.counts(&format!("{method}.sides.of"), &keys);
@@ -103,6 +111,9 @@ impl ContactWorld {
 
     pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
         self.impulses.restore(method, record)?;
+        if !self.two_sided {
+            return Ok(());
+        }
         let keys = record.get_counts(&format!("{method}.sides.of"))?;
         let sides = record.get_counts(&format!("{method}.sides"))?;
         let known = keys.iter().zip(sides).map(|(&k, &s)| (k, if s > 0 { 1 } else { -1 }));

@@ -133,7 +133,7 @@ impl Dcr {
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
         let collisions = Collisions::new(model);
         Dcr {
-            options: Options { guard: options.guard || collisions.two_sided, ..options },
+            options: Options { guard: options.guard || collisions.world.two_sided, ..options },
             newmark: Newmark::new(model, rule),
             collisions,
             half_step_energy: 0.0,

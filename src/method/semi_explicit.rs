@@ -218,7 +218,7 @@ impl Method for SemiExplicit {
         // 4. velocities at the end of the step that obey the law at every contact
         self.contact_set.world.impulses.forget();
         self.contact_set.build_contacts(model, &self.options, &state.v, &self.next, dt);
-        if self.contact_set.two_sided {
+        if self.contact_set.world.two_sided {
             self.free.clone_from(&self.next);
         }
         self.contact_set.solve(&self.options, dt, &mut self.next);

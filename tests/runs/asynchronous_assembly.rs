@@ -10,8 +10,7 @@ use carom::math::Vec3;
 use carom::mesh::shape;
 use carom::method::Method;
 use carom::method::asynchronous::{Asynchronous, ContactStep, Options, Response};
-use carom::model::record::Record;
-use carom::model::{Builder, Ledger, Model, State};
+use carom::model::{Builder, Model, State};
 
 fn assembly() -> Model {
     let law = Law::StVenantKirchhoff { young: 1000.0, poisson: 0.3, density: 1.0 };
@@ -145,14 +144,6 @@ fn kicks_and_looks_of_the_assembly_are_those_of_their_steps() {
     assert_eq!(counted.too_deep, 0);
 }
 
-fn whole(run: &Run<Asynchronous>) -> Record {
-    let mut record = Record::default();
-    run.state.save(&mut record);
-    run.ledger.save(&mut record);
-    run.method.save(&mut record);
-    record
-}
-
 /// With contact too: threads, looks and a stop in between leave every bit as it is.
 #[test]
 fn threads_looks_and_stops_change_not_one_bit_of_a_collision() {
@@ -163,17 +154,11 @@ fn threads_looks_and_stops_change_not_one_bit_of_a_collision() {
             for k in 1..=looks {
                 run.until(0.15 * f64::from(k) / f64::from(looks)).unwrap();
                 if restart && k == looks / 2 {
-                    let record = whole(&run);
-                    let model = assembly();
-                    let mut method = Asynchronous::new(&model, Options::default());
-                    method.restore(&model, &record).unwrap();
-                    let state = State::restore(&model, &record).unwrap();
-                    let ledger = Ledger::restore(&record).unwrap();
-                    run = Run { model, state, ledger, method };
+                    run = start(Options::default()).resumed(&run.record());
                 }
             }
             assert!(run.ledger.collision_kicks > 100);
-            whole(&run)
+            run.record()
         })
     };
     let one = run(1, 1, false);

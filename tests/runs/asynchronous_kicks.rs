@@ -269,34 +269,23 @@ fn loaded(threads: usize, looks: u32, restart: bool, safety: f64) -> (Record, f6
             builder.restrain(back, vec![Vec3::y()], None);
             builder.build().unwrap()
         };
-        let model = make();
-        let options = Options { safety, ..Options::default() };
-        let method = Asynchronous::new(&model, options);
-        let v = |_: usize, x: &Vec3| 0.3 * Vec3::new(0.3 * x.y * x.z, -0.2 * x.x, 0.1 * (5.0 * x.x).sin());
-        let mut run = Run::with(model, method, v);
+        let start = || {
+            let model = make();
+            let method = Asynchronous::new(&model, Options { safety, ..Options::default() });
+            let v =
+                |_: usize, x: &Vec3| 0.3 * Vec3::new(0.3 * x.y * x.z, -0.2 * x.x, 0.1 * (5.0 * x.x).sin());
+            Run::with(model, method, v)
+        };
+        let mut run = start();
         let end = 0.6;
         for k in 1..=looks {
             run.until(end * f64::from(k) / f64::from(looks)).unwrap();
             if restart && k == looks / 2 {
-                let record = whole(&run);
-                let model = make();
-                let mut method = Asynchronous::new(&model, options);
-                method.restore(&model, &record).unwrap();
-                let state = carom::model::State::restore(&model, &record).unwrap();
-                let ledger = carom::model::Ledger::restore(&record).unwrap();
-                run = Run { model, state, ledger, method };
+                run = start().resumed(&run.record());
             }
         }
-        (whole(&run), run.ledger.error_max_rel())
+        (run.record(), run.ledger.error_max_rel())
     })
-}
-
-fn whole(run: &Run<Asynchronous>) -> Record {
-    let mut record = Record::default();
-    run.state.save(&mut record);
-    run.ledger.save(&mut record);
-    run.method.save(&mut record);
-    record
 }
 
 #[test]

@@ -6,14 +6,12 @@ use carom::material;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
 use carom::mesh::shape;
-use carom::method::Method;
 use carom::method::bipotential_implicit::{BipotentialImplicit, Options};
 use carom::method::semi_explicit::{self, SemiExplicit};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law, Obstacle, ObstacleShape};
-use carom::model::record::Record;
 use carom::model::restraint::Motion;
-use carom::model::{BodySpec, Builder, Ledger, Model, State};
+use carom::model::{BodySpec, Builder, Model};
 
 /// θ = 1, ξ = 0 is the same scheme: only round-off and what contacts leave undone differ.
 #[test]
@@ -96,14 +94,6 @@ fn press() -> Run<BipotentialImplicit> {
     Run::with(model, method, |_, _| Vec3::zeros())
 }
 
-fn record(run: &Run<BipotentialImplicit>) -> Record {
-    let mut record = Record::default();
-    run.state.save(&mut record);
-    run.ledger.save(&mut record);
-    run.method.save(&mut record);
-    record
-}
-
 #[test]
 fn supports_are_booked_and_threads_looks_and_stops_change_nothing() {
     let mut whole = press();
@@ -125,18 +115,14 @@ fn supports_are_booked_and_threads_looks_and_stops_change_nothing() {
     while run.state.time < 0.05 {
         run.until(run.state.time + 1e-9).unwrap();
     }
-    let kept = record(&run);
-    let mut other = press();
-    other.state = State::restore(&other.model, &kept).unwrap();
-    other.ledger = Ledger::restore(&kept).unwrap();
-    other.method.restore(&other.model, &kept).unwrap();
+    let mut other = press().resumed(&run.record());
     other.until(0.1).unwrap();
-    assert_eq!(record(&whole), record(&other));
+    assert_eq!(whole.record(), other.record());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let two = pool.install(|| {
         let mut run = press();
         run.until(0.1).unwrap();
-        record(&run)
+        run.record()
     });
-    assert_eq!(record(&whole), two);
+    assert_eq!(whole.record(), two);
 }

@@ -7,6 +7,7 @@
 //! backwards gives the same motion. Units are powers of two, so that no digit changes by itself.
 
 use crate::common::body;
+use crate::kept::kept;
 use carom::contact::search::Pass;
 use carom::material::Law;
 use carom::math::{Mat3, Vec3};
@@ -25,7 +26,10 @@ use carom::model::record::Record;
 use carom::model::restraint::Motion;
 use carom::model::{BodySpec, Builder, Ledger, Model, State, Table};
 use carom::solve::contacts::Local;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock};
 
 const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
 
@@ -238,6 +242,21 @@ fn cubes(frame: &Frame, builder: &mut Builder) -> Vec<Vec3> {
     frame.add(builder, [(left, Vec3::new(0.8, 0.1, -0.05)), (right, Vec3::new(-0.8, 0.0, 0.0))])
 }
 
+/// The same cubes, turned a little: no two contacts are equally deep.
+fn askew(frame: &Frame, builder: &mut Builder) -> Vec<Vec3> {
+    let law = frame.soft();
+    let cube = |name, cells, at, angle: f64| {
+        let turn = nalgebra::Rotation3::new(angle * Vec3::new(0.3, 0.5, 0.8));
+        let mut mesh = brick([1.0; 3], cells, at);
+        mesh.nodes.iter_mut().for_each(|p| *p = turn * *p);
+        body(name, frame.mesh(mesh), &law, 1.0)
+    };
+    let left = cube("left", [3, 2, 2], [-1.1, 0.23, 0.11], 0.05);
+    let right = cube("right", [2, 3, 3], [0.0, 0.0, 0.0], -0.04);
+    builder.contact.law.friction = 0.3;
+    frame.add(builder, [(left, Vec3::new(0.8, 0.1, -0.05)), (right, Vec3::new(-0.8, 0.0, 0.0))])
+}
+
 /// A block of tetrahedra with damping is pulled on to one that is pulled the other way.
 fn table(frame: &Frame, builder: &mut Builder) -> Vec<Vec3> {
     let law = frame.soft();
@@ -364,11 +383,7 @@ impl Run {
     }
 
     fn record(&self) -> Record {
-        let mut record = Record::default();
-        self.state.save(&mut record);
-        self.ledger.save(&mut record);
-        self.method.save(&mut record);
-        record
+        kept(&self.state, &self.ledger, &*self.method)
     }
 
     /// As it is seen at one instant.
@@ -426,6 +441,30 @@ fn looking_stopping_and_threads_change_nothing() {
     });
 }
 
+/// What a scene is at home.
+struct Home {
+    step: f64,
+    seen: State,
+    contacts: u64,
+    mass: Vec<f64>,
+    bodies: Vec<Range<usize>>,
+}
+
+impl Home {
+    fn of(scene: &Scene, make: Make) -> Home {
+        // the bound of a deformed body's step depends on the axes by a few thousandths
+        let step = Run::start(scene, make, HALF, &Frame::here()).method.next_step();
+        let mut run = Run::start(scene, make, StepRule::Fixed(step), &Frame::here());
+        run.until(scene.end);
+        let bodies = run.model.bodies.iter().map(|b| b.nodes.clone()).collect();
+        let contacts = run.ledger.contacts_peak;
+        Home { step, seen: run.seen(), contacts, bodies, mass: run.model.mass }
+    }
+}
+
+/// By method and scene: all who compare with home find it once.
+static HOMES: Mutex<BTreeMap<String, Arc<OnceLock<Home>>>> = Mutex::new(BTreeMap::new());
+
 /// How far a scene is from what it is at home: places over an edge, and velocities over the largest speed.
 struct Apart {
     /// The node that is farthest off.
@@ -434,10 +473,10 @@ struct Apart {
     bodies: f64,
 }
 
-fn apart(scene: &Scene, make: Make, step: f64, frame: &Frame, home: &Run) -> Apart {
-    let mut run = Run::start(scene, make, StepRule::Fixed(step * frame.time), frame);
+fn apart(scene: &Scene, make: Make, frame: &Frame, home: &Home) -> Apart {
+    let mut run = Run::start(scene, make, StepRule::Fixed(home.step * frame.time), frame);
     run.until(scene.end * frame.time);
-    let (seen, home_seen) = (run.seen(), home.seen());
+    let (seen, home_seen) = (run.seen(), &home.seen);
     let time = seen.time / frame.time;
     assert!((time - home_seen.time).abs() < 1e-9 * home_seen.time, "{time} {}", home_seen.time);
     let speed = home_seen.v.iter().map(|v| v.norm()).fold(0.0, f64::max);
@@ -448,14 +487,14 @@ fn apart(scene: &Scene, make: Make, step: f64, frame: &Frame, home: &Run) -> Apa
         [(x - home_seen.x[k]) / 0.3, (v - home_seen.v[k]) / speed]
     };
     let larger = |[x, v]: [Vec3; 2]| x.norm().max(v.norm());
-    let middle = |nodes: std::ops::Range<usize>| {
-        let mass: f64 = home.model.mass[nodes.clone()].iter().sum();
-        let weighed = |i: usize| nodes.clone().map(|k| home.model.mass[k] / mass * off(k)[i]).sum::<Vec3>();
+    let middle = |nodes: Range<usize>| {
+        let mass: f64 = home.mass[nodes.clone()].iter().sum();
+        let weighed = |i: usize| nodes.clone().map(|k| home.mass[k] / mass * off(k)[i]).sum::<Vec3>();
         larger([weighed(0), weighed(1)])
     };
     Apart {
         nodes: (0..count).map(|k| larger(off(k))).fold(0.0, f64::max),
-        bodies: home.model.bodies.iter().map(|b| middle(b.nodes.clone())).fold(0.0, f64::max),
+        bodies: home.bodies.iter().map(|b| middle(b.clone())).fold(0.0, f64::max),
     }
 }
 
@@ -480,11 +519,9 @@ fn invariant(what: &str, frame: Frame, free: bool) {
         if frame.train != Vec3::zeros() && name.starts_with("asynchronous paper") {
             return;
         }
-        // the bound of a deformed body's step depends on the axes by a few thousandths
-        let step = Run::start(scene, make, HALF, &Frame::here()).method.next_step();
-        let mut home = Run::start(scene, make, StepRule::Fixed(step), &Frame::here());
-        home.until(scene.end);
-        let Apart { nodes, bodies } = apart(scene, make, step, &frame, &home);
+        let home = HOMES.lock().unwrap().entry(name.into()).or_default().clone();
+        let home = home.get_or_init(|| Home::of(scene, make));
+        let Apart { nodes, bodies } = apart(scene, make, &frame, home);
         println!("{name}, {}, {what}: nodes {nodes:.1e}, bodies {bodies:.1e}", scene.name);
         if frame.backwards && ONE_AFTER_THE_OTHER.iter().any(|m| name.starts_with(m)) {
             assert!(bodies <= IN_TURN, "{name}: {what} by {bodies:.1e}");
@@ -524,4 +561,19 @@ fn units_of_length_and_time_do_not_matter() {
 #[test]
 fn the_order_in_which_a_scene_is_written_does_not_matter() {
     invariant("backwards", Frame { backwards: true, ..Frame::here() }, true);
+}
+
+/// What `dcr` does with a scene that is listed backwards hangs on contacts that are equally deep, and on nothing else.
+#[test]
+fn where_no_two_contacts_are_equally_deep_nobodys_number_counts() {
+    let scene = Scene { name: "askew", end: 0.3, free: true, meets: true, build: askew };
+    let of_dcr = |m: &&(&str, Make, bool)| m.0.starts_with("dcr") && m.0 != "dcr guard";
+    for (name, make, _) in METHODS.iter().filter(of_dcr) {
+        let home = Home::of(&scene, *make);
+        assert!(home.contacts > 0, "{name}: nothing met");
+        let backwards = Frame { backwards: true, ..Frame::here() };
+        let Apart { nodes, bodies } = apart(&scene, *make, &backwards, &home);
+        println!("{name}: nodes {nodes:.1e}, bodies {bodies:.1e}");
+        assert!(nodes <= ROUND_OFF, "{name}: by {nodes:.1e}");
+    }
 }

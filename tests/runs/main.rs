@@ -21,6 +21,7 @@ mod failures_name_the_place;
 mod free_bar_rings_at_its_exact_frequencies;
 mod free_spinning_block_keeps_its_momenta;
 mod implicit_steps_of_any_size;
+mod kept;
 mod material_memory_survives;
 mod nonsmooth_corners;
 mod nonsmooth_family;

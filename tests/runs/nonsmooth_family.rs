@@ -1,16 +1,15 @@
 //! Members of the family of `nonsmooth` with implicit elements, and its penalty form.
 
 use crate::common::{Run, body};
+use crate::kept::stops_and_threads_change_nothing;
 use crate::nonsmooth_corners::{approach, deepest_node, forces, momenta, plane_model, squares};
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{CellKind, shape};
-use carom::method::Method;
 use carom::method::nonsmooth::general::General;
 use carom::method::nonsmooth::{Nonsmooth, Options};
 use carom::method::step_control::StepRule;
 use carom::model::Builder;
-use carom::model::record::Record;
 
 /// A linear bar that swings freely: the trapezoidal rule keeps ½vᵀMv + W exactly, and its period is that of a step within the order (ωΔt)²/12.
 #[test]
@@ -123,36 +122,11 @@ fn springs_in_the_place_of_constraints_overlap_less_the_stiffer_they_are() {
 /// Save in mid-contact and resume, with one thread and with two: the same bits.
 #[test]
 fn stopping_and_threads_change_nothing_of_implicit_members() {
-    let record = |threads: usize, stop: bool| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let make = || {
-                let model = squares(0.3);
-                let options = Options { beta: 0.25, ..Options::default() };
-                let method = General::new(&model, StepRule::Fixed(0.01), options);
-                Run::with(model, method, approach)
-            };
-            let mut run = make();
-            run.until(0.3).unwrap();
-            if stop {
-                let mut record = Record::default();
-                run.state.save(&mut record);
-                run.method.save(&mut record);
-                let mut fresh = make();
-                (fresh.state, fresh.ledger) = (run.state.clone(), run.ledger.clone());
-                fresh.method.restore(&fresh.model, &record).unwrap();
-                run = fresh;
-            }
-            run.until(0.8).unwrap();
-            assert!(run.ledger.contacts_peak > 0);
-            let mut record = Record::default();
-            run.state.save(&mut record);
-            run.ledger.save(&mut record);
-            run.method.save(&mut record);
-            record
-        })
+    let make = || {
+        let model = squares(0.3);
+        let options = Options { beta: 0.25, ..Options::default() };
+        let method = General::new(&model, StepRule::Fixed(0.01), options);
+        Run::with(model, method, approach)
     };
-    let plain = record(1, false);
-    assert_eq!(plain, record(2, false));
-    assert_eq!(plain, record(2, true));
+    stops_and_threads_change_nothing(make, [0.3, 0.8]);
 }

@@ -2,6 +2,7 @@
 //! that rest and slide.
 
 use crate::common::{Run, body};
+use crate::kept::stops_and_threads_change_nothing;
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::place::Placement;
@@ -11,7 +12,6 @@ use carom::method::nonsmooth::simplex::ContactKind;
 use carom::method::nonsmooth::{Nonsmooth, Options};
 use carom::method::verlet::StepRule;
 use carom::model::contact::{Law as ContactLaw, Obstacle, ObstacleShape};
-use carom::model::record::Record;
 use carom::model::{BodySpec, Builder, Model, Table};
 
 /// A tetrahedron without stiffness whose nodes have this mass.
@@ -295,49 +295,16 @@ fn soft_blocks_face_on_face_get_no_energy_from_contact() {
 /// Save in mid-contact and resume, with one thread and with two: the same bits.
 #[test]
 fn stopping_and_threads_change_nothing() {
-    let record = |threads: usize, stop: bool| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let make = || {
-                let law = Law::NeoHookean { young: 1000.0, poisson: 0.3, density: 1.0 };
-                let mut builder = Builder::default();
-                builder.contact.law = ContactLaw { friction: 0.3, restitution: None };
-                builder.body(body("a", cube(3, Vec3::zeros(), Vec3::zeros()), &law, 1.0));
-                builder.body(body(
-                    "b",
-                    cube(2, Vec3::new(0.3, 0.2, 1.4), Vec3::new(0.5, 0.7, 0.1)),
-                    &law,
-                    1.0,
-                ));
-                let model = builder.build().unwrap();
-                let method = Nonsmooth::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
-                Run::with(
-                    model,
-                    method,
-                    |b, _| if b == 1 { Vec3::new(0.2, 0.0, -2.0) } else { Vec3::zeros() },
-                )
-            };
-            let mut run = make();
-            run.until(0.25).unwrap();
-            if stop {
-                let mut record = Record::default();
-                run.state.save(&mut record);
-                run.method.save(&mut record);
-                let mut fresh = make();
-                (fresh.state, fresh.ledger) = (run.state.clone(), run.ledger.clone());
-                fresh.method.restore(&fresh.model, &record).unwrap();
-                run = fresh;
-            }
-            run.until(0.5).unwrap();
-            assert!(run.ledger.contacts_peak > 0);
-            let mut record = Record::default();
-            run.state.save(&mut record);
-            run.ledger.save(&mut record);
-            run.method.save(&mut record);
-            record
-        })
+    let make = || {
+        let law = Law::NeoHookean { young: 1000.0, poisson: 0.3, density: 1.0 };
+        let mut builder = Builder::default();
+        builder.contact.law = ContactLaw { friction: 0.3, restitution: None };
+        builder.body(body("a", cube(3, Vec3::zeros(), Vec3::zeros()), &law, 1.0));
+        let upper = cube(2, Vec3::new(0.3, 0.2, 1.4), Vec3::new(0.5, 0.7, 0.1));
+        builder.body(body("b", upper, &law, 1.0));
+        let model = builder.build().unwrap();
+        let method = Nonsmooth::new(&model, StepRule::Automatic { safety: 0.5 }, Options::default());
+        Run::with(model, method, |b, _| f64::from(b as u32) * Vec3::new(0.2, 0.0, -2.0))
     };
-    let plain = record(1, false);
-    assert_eq!(plain, record(2, false));
-    assert_eq!(plain, record(2, true));
+    stops_and_threads_change_nothing(make, [0.25, 0.5]);
 }

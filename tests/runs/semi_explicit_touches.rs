@@ -1,14 +1,12 @@
 //! What bodies can meet (`semi-explicit`): walls that move, held nodes, rigid meshes and polylines, edges; and what must not
 //! matter: threads, looks, stops, the frame of reference. In each the books close.
 
-use crate::balance::{self, momentum};
+use crate::balance::{self, at, brick, momentum, partly_held, rubber};
 use crate::common::{Run, body};
 use carom::cases::bipotential::{disc_at, plane_body};
 use carom::contact::search::Pass;
-use carom::material;
 use carom::math::Vec3;
 use carom::mesh::place::{Pivot, Placement, Rotation};
-use carom::mesh::{Mesh, shape};
 use carom::method::Method;
 use carom::method::semi_explicit::{Activation, Options, SemiExplicit};
 use carom::method::verlet::StepRule;
@@ -18,19 +16,6 @@ use carom::model::{BodySpec, Builder};
 
 /// What the books lack is of second order in the step.
 const TENTH: StepRule = StepRule::Automatic { safety: 0.1 };
-
-fn rubber() -> material::Law {
-    material::Law::NeoHookean { young: 1e3, poisson: 0.3, density: 1.0 }
-}
-
-fn at(mut mesh: Mesh, x: f64, y: f64, z: f64) -> Mesh {
-    mesh.place(&Placement { at: Vec3::new(x, y, z), rotation: None }).unwrap();
-    mesh
-}
-
-fn brick(size: [f64; 3], cells: [u32; 3]) -> Mesh {
-    shape::Box::new(size, cells).build().unwrap()
-}
 
 /// Runs to `end` with its momenta and its energy in balance.
 fn balanced(run: &mut Run<SemiExplicit>, end: f64) {
@@ -72,20 +57,7 @@ fn held_nodes_take_part_in_contact() {
         (Activation::Rate, Pass::Double),
         (Activation::Project, Pass::Double),
     ] {
-        let mut builder = Builder::default();
-        builder.body(body("lower", brick([1.0, 1.0, 0.5], [3, 3, 2]), &rubber(), 1.0));
-        let upper = at(brick([0.6, 0.7, 0.4], [2, 3, 2]), 0.1, 0.2, 0.55);
-        builder.body(body("upper", upper, &rubber(), 1.0));
-        let set = |name: &str| builder.bodies()[0].node_set(name).unwrap();
-        let top = set("zmax");
-        let (bottom, side): (Vec<u32>, Vec<u32>) = (set("zmin"), set("ymin"));
-        let edge: Vec<u32> = top.iter().copied().filter(|k| side.contains(k)).collect();
-        builder.restrain(bottom, vec![Vec3::z()], None);
-        builder.restrain(edge, vec![Vec3::x(), Vec3::y(), Vec3::z()], None);
-        let level: Vec<u32> = top.iter().copied().filter(|k| !side.contains(k)).take(4).collect();
-        builder.restrain(level, vec![Vec3::new(0.0, 0.3, 1.0)], None);
-        builder.contact.law = Law { friction: 0.3, restitution: None };
-        let model = builder.build().unwrap();
+        let model = partly_held();
         let options = Options { activation, pass, ..Options::default() };
         let method = SemiExplicit::new(&model, TENTH, options);
         let mut run = Run::with(model, method, |b, _| f64::from(b as u32) * Vec3::new(0.5, 0.1, -1.5));

@@ -4,6 +4,7 @@
 //! Whether anything has passed through anything is asked of the exact test for triangles, of all of them, whatever the search
 //! has seen.
 
+use crate::kept::kept;
 use carom::contact::overlap;
 use carom::contact::scene::Scene;
 use carom::deck::{self, Input};
@@ -45,11 +46,7 @@ impl Run {
     }
 
     fn record(&self) -> Record {
-        let mut record = Record::default();
-        self.state.save(&mut record);
-        self.ledger.save(&mut record);
-        self.method.save(&mut record);
-        record
+        kept(&self.state, &self.ledger, &*self.method)
     }
 
     fn stop_and_resume(&mut self) {

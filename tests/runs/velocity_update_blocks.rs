@@ -6,8 +6,8 @@ use carom::contact::search::Pass;
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::shape;
+use carom::method::StepRule;
 use carom::method::velocity_update::{MassKind, Options, Quadrature, Rule, VelocityUpdate, newmark};
-use carom::method::{Method, StepRule};
 use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::{BodySpec, Builder, Model};
 
@@ -56,17 +56,6 @@ struct Ended {
     drift: f64,
 }
 
-fn momenta(run: &Run<VelocityUpdate>) -> [Vec3; 2] {
-    let (mut p, mut l) = (Vec3::zeros(), Vec3::zeros());
-    let lumped = || run.model.mass.iter().zip(&run.state.v).map(|(m, v)| *m * v).collect();
-    let own = run.method.momenta(&run.model, &run.state.v).unwrap_or_else(lumped);
-    for (q, x) in own.iter().zip(&run.state.x) {
-        p += q;
-        l += x.cross(q);
-    }
-    [p, l]
-}
-
 /// Mean velocity of the upper block, and its angular momentum about its centre.
 fn upper(run: &Run<VelocityUpdate>) -> (Vec3, f64) {
     let (mut m, mut x, mut v, mut spin) = (0.0, Vec3::zeros(), Vec3::zeros(), 0.0);
@@ -85,12 +74,12 @@ fn upper(run: &Run<VelocityUpdate>) -> (Vec3, f64) {
 fn go(model: Model, options: Options, steps: u64) -> Ended {
     let method = VelocityUpdate::new(&model, StepRule::Fixed(STEP), options).unwrap();
     let mut run = Run::with(model, method, thrown);
-    let [p, l] = momenta(&run);
+    let [p, l] = run.momenta();
     let (mut lost, mut drift): (f64, f64) = (0.0, 0.0);
     for k in 1..=steps {
         run.until(k as f64 * STEP).unwrap();
         lost = lost.max(run.ledger.error().abs());
-        let now = momenta(&run);
+        let now = run.momenta();
         drift = drift.max((now[0] - p).norm() + (now[1] - l).norm());
     }
     println!(
@@ -210,9 +199,9 @@ fn newmark_with_penalties_keeps_no_energy() {
     let model = model(0.0);
     let method = VelocityUpdate::newmark(&model, StepRule::Fixed(STEP), options).unwrap();
     let mut run = Run::with(model, method, thrown);
-    let [p, _] = momenta(&run);
+    let [p, _] = run.momenta();
     run.until(0.5).unwrap();
-    let [q, _] = momenta(&run);
+    let [q, _] = run.momenta();
     println!("E {} {} {:?}", run.ledger.total(), run.ledger.error(), upper(&run));
     assert!((q - p).norm() < 1e-9);
     assert!(run.ledger.error_max > 1e-3 * 2.53125, "{}", run.ledger.error_max);

@@ -436,6 +436,7 @@ impl Published {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn a_check_that_is_not_finite_fails_and_the_relations_mean_what_they_say() {
@@ -450,22 +451,31 @@ mod tests {
         }
     }
 
+    fn passes(case: &Published) {
+        let folder =
+            std::env::temp_dir().join(format!("carom-reproduce-{}-{}", case.name, std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let run = || case.run(true, false, &folder, &AtomicBool::new(false));
+        let checks = crate::run::pool(1).unwrap().install(run).unwrap().checks;
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(checks.len() >= 3, "{}", case.name);
+        for check in checks {
+            assert!(check.pass(), "{}: {check:?}", case.name);
+        }
+    }
+
+    /// Two cases at a time, each on one thread: less of the time is spent on waiting than with two threads for each.
     #[test]
     fn every_case_passes_at_least_three_checks_in_its_quick_size() {
-        for case in &CASES {
-            let folder =
-                std::env::temp_dir().join(format!("carom-reproduce-{}-{}", case.name, std::process::id()));
-            std::fs::create_dir_all(&folder).unwrap();
-            let checks = crate::run::pool(2)
-                .unwrap()
-                .install(|| case.run(true, false, &folder, &AtomicBool::new(false)))
-                .unwrap()
-                .checks;
-            std::fs::remove_dir_all(&folder).unwrap();
-            assert!(checks.len() >= 3, "{}", case.name);
-            for check in checks {
-                assert!(check.pass(), "{}: {check:?}", case.name);
+        let next = AtomicUsize::new(0);
+        let some = || {
+            while let Some(case) = CASES.get(next.fetch_add(1, Ordering::Relaxed)) {
+                passes(case);
             }
-        }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(some);
+            scope.spawn(some);
+        });
     }
 }

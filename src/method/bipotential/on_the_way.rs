@@ -66,7 +66,7 @@ impl ContactSet {
     ) -> Result<(), StepError> {
         self.way.ties.clear();
         self.way.outer.clear();
-        if !self.two_sided || self.alone {
+        if !self.world.two_sided || self.alone {
             return Ok(());
         }
         self.way.zones.open(self.start.len());

@@ -22,9 +22,7 @@ use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
 use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
 use crate::contact::scene::{Body, FacetKind};
-use crate::contact::search::{
-    EdgeEdge, PairSearch, Pass, Positions, Query, SearchError, VertexFace, doubled_to,
-};
+use crate::contact::search::{EdgeEdge, PairSearch, Positions, Query, SearchError, VertexFace, doubled_to};
 use crate::contact::three_stage::{ThreeStage, Way};
 use crate::math::{Mat3, Vec3};
 use crate::method::contact_world::ContactWorld;
@@ -84,8 +82,6 @@ pub struct Collisions {
     pub(super) impact_zones: ImpactZones,
     /// Of each body [m]; infinite where nobody is thin.
     pub(super) thickness: Vec<f64>,
-    /// Somebody is a shell with two sides: nothing but its way tells where a node belongs.
-    pub(super) two_sided: bool,
     deepest: f64,
     pub(super) clearance: f64,
 }
@@ -110,7 +106,6 @@ impl Collisions {
             account: Account::new(model),
             impact_zones: ImpactZones::default(),
             thickness: entry::thickness(&world.scene, &world.x, 2.0 * DEEPEST * world.finest),
-            two_sided: world.scene.bodies.iter().any(|b| b.attributes.two_sided()),
             deepest: DEEPEST * world.finest,
             clearance: CLEARANCE * world.finest,
             world,
@@ -187,7 +182,7 @@ impl Collisions {
         let way = self.measure_ways(penetration);
         let swept = options.swept.unwrap_or_else(|| {
             let ways = self.world.search.ways.as_ref().map_or(&[][..], |w| &w.of_body);
-            self.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
+            self.world.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
         let query = self.query(options);
         let ahead = options.guard.then(|| self.look_ahead());
@@ -211,14 +206,7 @@ impl Collisions {
 
     /// What the search is asked for at one instant.
     fn query(&self, options: &Options) -> Query {
-        Query {
-            reach: self.deepest,
-            vertex_face: true,
-            edge_edge: options.edge_edge,
-            face_face: false,
-            pass: Pass::Double,
-            max_penetration: None,
-        }
+        Query { edge_edge: options.edge_edge, ..Query::all(self.deepest) }
     }
 
     /// Nodes inside faces, then crossed edges, from the records of the search.

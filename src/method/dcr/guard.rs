@@ -16,7 +16,7 @@ use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{Candidates, Group, PairSearch, Pass, Positions, Query};
+use crate::contact::search::{Candidates, Group, PairSearch, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
@@ -287,14 +287,7 @@ impl Collisions {
 
     /// Bodies that touch at the start are moved apart by a hair: a guarded step starts free of overlaps.
     pub fn part_at_start(&mut self, x: &mut [Vec3]) -> Result<(), StepError> {
-        let query = Query {
-            reach: self.clearance,
-            vertex_face: true,
-            edge_edge: true,
-            face_face: false,
-            pass: Pass::Double,
-            max_penetration: None,
-        };
+        let query = Query::all(self.clearance);
         let mut last = [0; 2];
         for _ in 0..START {
             self.world.find(None, &query)?;
@@ -336,9 +329,7 @@ impl Collisions {
     /// Nodes may be too deep inside to be found near a face; surfaces that cut each other are found for certain.
     fn refuse_overlap(&mut self) -> Result<(), StepError> {
         let mut faces = ThreeStage::new();
-        let query =
-            Query { reach: 0.0, vertex_face: false, edge_edge: false, face_face: true, ..Query::all(0.0) };
-        faces.gather(&self.world.scene, Positions::now(&self.world.x), &query)?;
+        faces.gather(&self.world.scene, Positions::now(&self.world.x), &Query::face_face(0.0))?;
         let facets = &self.world.scene.facets;
         let corners = |f: u32| {
             let [a, b, c, _] = facets[f as usize].nodes;

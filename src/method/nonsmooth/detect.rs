@@ -22,7 +22,7 @@ use super::simplex::{ContactKind, Foot, Simplex};
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones};
 use crate::contact::scene::FacetKind;
-use crate::contact::search::{EdgeEdge, PairSearch, Pass, Query, SearchError, VertexFace, doubled_to};
+use crate::contact::search::{EdgeEdge, PairSearch, Query, SearchError, VertexFace, doubled_to};
 use crate::math::{Mat3, Vec3};
 use crate::method::contact_world::{ContactWorld, pose_all};
 use crate::model::Model;
@@ -177,14 +177,7 @@ impl Admissible {
     fn query(&self, way: f64) -> Query {
         let finest = if self.thinnest.is_finite() { self.thinnest } else { 1.0 };
         let reach = doubled_to(finest / 64.0, 2.1 * way);
-        Query {
-            reach,
-            vertex_face: true,
-            edge_edge: true,
-            face_face: false,
-            pass: Pass::Double,
-            max_penetration: Some(reach),
-        }
+        Query { max_penetration: Some(reach), ..Query::all(reach) }
     }
 
     /// Adds to `work` what the positions `now` ask for. `banned` are keys that must not come back in this step.

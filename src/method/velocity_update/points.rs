@@ -163,14 +163,7 @@ impl Points {
         way: f64,
     ) -> Result<(), Missed> {
         let deepest = self.depth.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
-        let query = Query {
-            reach: deepest + 2.0 * way,
-            vertex_face: false,
-            edge_edge: false,
-            face_face: true,
-            pass: Pass::Double,
-            max_penetration: None,
-        };
+        let query = Query::face_face(deepest + 2.0 * way);
         world.x.copy_from_slice(&x[..self.scene_nodes]);
         let ContactWorld { scene, search, x: now, .. } = world;
         search.gather(scene, Positions::now(now), &query).map_err(Missed::Search)?;
