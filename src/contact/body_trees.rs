@@ -209,11 +209,11 @@ impl BodyState {
         self.bounds = Some(bounds);
     }
 
-    /// The box that meets those of all bodies within reach of this one and its room.
-    pub fn reached(&self, body: &Body, reach: f64, room: f64) -> Aabb {
+    /// The box that meets those of all bodies within reach of this one.
+    pub fn reached(&self, body: &Body, reach: f64) -> Aabb {
         let bounds = self.bounds.unwrap_or(Aabb::EMPTY);
         let thickness = if body.attributes.two_sided() { body.attributes.thickness } else { 0.0 };
-        bounds.grown(0.5 * (reach + thickness) + self.slack + room)
+        bounds.grown(0.5 * (reach + thickness) + self.slack)
     }
 
     /// A plane has no box. It has moved by the displacement of its point, unless it has turned.

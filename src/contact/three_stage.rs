@@ -39,8 +39,6 @@ const LIFE: f64 = 4.0;
 /// most by that one: its candidates would be many.
 const NARROWEST: f64 = 0.01;
 const WIDEST: f64 = 0.1;
-/// Boxes of bodies are widened by this share of the median edge at most.
-const ROOM: f64 = 0.03;
 /// Lists whose reader lets far candidates sleep last this many times longer, and are that much wider.
 const LASTING: f64 = 4.0;
 /// Slots of bodies that one thread looks at, or fits boxes to, at a stretch.
@@ -412,7 +410,6 @@ impl PairSearch for ThreeStage {
                 (body.bounds, body.fresh) = (None, false);
                 body.fitted.iter_mut().for_each(Vec::clear);
             }
-            self.boxes.clear();
             self.findings.candidates.clear();
             self.walked.clear();
             self.last = Some(setup);
@@ -480,31 +477,10 @@ impl PairSearch for ThreeStage {
 }
 
 impl ThreeStage {
-    /// Lists the pairs of bodies that may be near; the list holds as long as everybody stays within the box it was made for.
     fn find_body_pairs(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) {
-        if self.forgetful || !self.fit_boxes(scene, query) {
-            self.boxes.clear();
-            self.boxes.extend(self.bodies.iter().zip(&scene.bodies).map(|(state, body)| {
-                // Who comes along at the present speed stays inside for the steps of a list.
-                let way = state.step_displacement.norm() + state.step_deviation;
-                let room = if self.forgetful { 0.0 } else { (LIFE * way).min(ROOM * body.median_edge) };
-                state.reached(body, query.reach, room)
-            }));
-            self.list_body_pairs(scene, at, query);
-        }
-        self.findings.stats.body_pairs = self.body_pairs.len() as u64;
-    }
-
-    /// Everybody is still in his box, and planes are where they were.
-    fn fit_boxes(&self, scene: &Scene, query: &Query) -> bool {
-        let fits = |((state, body), roomy): ((&BodyState, &Body), &Aabb)| {
-            (!body.plane || body.attributes.at_rest) && roomy.holds(&state.reached(body, query.reach, 0.0))
-        };
-        let everybody = self.bodies.iter().zip(&scene.bodies);
-        self.boxes.len() == scene.bodies.len() && everybody.zip(&self.boxes).all(fits)
-    }
-
-    fn list_body_pairs(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) {
+        self.boxes.clear();
+        let bodies = self.bodies.iter().zip(&scene.bodies);
+        self.boxes.extend(bodies.map(|(state, body)| state.reached(body, query.reach)));
         let depth = self.max_depth.unwrap_or(super::octree::MAX_DEPTH);
         let pairs = &mut self.body_pairs;
         self.octree.pairs_to_depth(&self.boxes, depth, |a, b| scene.may_meet(a, b), pairs);
@@ -541,6 +517,7 @@ impl ThreeStage {
         if pairs.len() > sorted {
             pairs.sort_unstable();
         }
+        self.findings.stats.body_pairs = pairs.len() as u64;
     }
 
     /// Carries over the candidates that still hold and marks the bodies of the others.
