@@ -23,6 +23,7 @@ mod books;
 mod equations;
 mod kinematics;
 mod mass;
+mod multipliers;
 mod options;
 mod points;
 mod potential;
@@ -46,6 +47,7 @@ use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_hal
 use crate::solve::sparse::FactorError;
 use equations::{Elements, Equations, Inside, Work};
 use mass::Mass;
+use multipliers::States;
 use points::{Missed, Points};
 use std::sync::atomic::AtomicBool;
 use traction::{Law, Multiplier, Scheme};
@@ -54,6 +56,8 @@ pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const RESIDUAL_TOL: f64 = 1e-10;
+/// Whole increments in a row that may bring no smaller residual.
+const PATIENCE: u32 = 6;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -223,6 +227,19 @@ impl VelocityUpdate {
                 state.step += 1;
                 self.counts.iterations = self.newton.iterations - iterations;
                 ledger.close_step(dt);
+                if std::env::var("VU_STAT").is_ok() {
+                    let mut parts: Vec<(u32, u32, u32)> = Vec::new();
+                    for i in &self.newton.history {
+                        if i.first {
+                            parts.push((0, 0, 0));
+                        }
+                        let l = parts.last_mut().unwrap();
+                        l.0 += 1;
+                        l.1 += u32::from(i.share < 1.0);
+                        l.2 += u32::from(!i.renewed);
+                    }
+                    eprintln!("STAT {} {} {:?}", state.step, self.work.contacts.len(), parts);
+                }
                 return Ok(Reached::Until);
             }
             Err(trouble) => trouble,
@@ -319,16 +336,8 @@ impl VelocityUpdate {
     ) -> Result<Inside, Trouble<StepError>> {
         let mut last = None;
         for share in [1.0, 0.0, 0.5] {
-            for (k, x) in state.x.iter_mut().enumerate() {
-                *x = self.work.x[k] + share * leap.length * self.work.v[k];
-            }
-            let restraints = &model.restraints;
-            for held in &restraints.held {
-                let k = held.node as usize;
-                let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
-                state.x[k] += way - held.free * way;
-            }
-            match self.newton_from(model, state, leap, ledger, stop, 0.0) {
+            self.start_from(model, state, leap, share);
+            match self.newton_from(model, state, leap, ledger, stop, (States::Free, 0.0)) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(outcome) => {
@@ -340,6 +349,19 @@ impl VelocityUpdate {
         Err(last.unwrap_or(Trouble::Stopped))
     }
 
+    /// Positions after a share of the step with the velocities of its start.
+    fn start_from(&self, model: &Model, state: &mut State, leap: Leap, share: f64) {
+        for (k, x) in state.x.iter_mut().enumerate() {
+            *x = self.work.x[k] + share * leap.length * self.work.v[k];
+        }
+        let restraints = &model.restraints;
+        for held in &restraints.held {
+            let k = held.node as usize;
+            let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
+            state.x[k] += way - held.free * way;
+        }
+    }
+
     fn newton_from(
         &mut self,
         model: &Model,
@@ -347,7 +369,7 @@ impl VelocityUpdate {
         leap: Leap,
         ledger: &mut Ledger,
         stop: &AtomicBool,
-        keep: f64,
+        (states, keep): (States, f64),
     ) -> Result<Inside, Outcome> {
         let limits = Limits {
             iterations: self.options.iterations,
@@ -365,9 +387,16 @@ impl VelocityUpdate {
             inside: Inside::default(),
             missed: None,
             keeps: keep > 0.0,
+            states,
+            changed: true,
+            fresh: true,
+            tight: augmentation::TIGHT * self.finest,
             seconds: [0.0; 3],
         };
-        let outcome = self.newton.run(&mut equations, &limits, stop);
+        let outcome = match states {
+            States::Free => self.newton.run(&mut equations, &limits, stop),
+            _ => self.newton.run_whole(&mut equations, &limits, PATIENCE, stop),
+        };
         let (inside, seconds) = (equations.inside, equations.seconds);
         ledger.phases.force += seconds[0];
         ledger.phases.response += seconds[1];

@@ -46,6 +46,10 @@ pub trait Problem {
     fn increment(&mut self, renew: bool) -> Result<Increment, FactorError>;
     /// Moves the iterate by a share of the last increment.
     fn add_increment(&mut self, share: f64);
+    /// The iterate is more than balanced: states that go along agree with it.
+    fn settled(&mut self) -> bool {
+        true
+    }
     /// There are factors of a step before that may do.
     fn factored(&self) -> bool {
         false
@@ -163,6 +167,49 @@ impl Newton {
             // with `keep` zero always, also after the first increment, which has none before it
             renew = share < 1.0 || limits.keep == 0.0 || moved > limits.keep * before;
             before = moved;
+        }
+        Outcome::Stuck(Stuck::Residual(residual))
+    }
+
+    /// Iterates by whole increments, for problems whose states go along; stuck when none of `patience` in a row has brought the
+    /// smallest residual so far.
+    pub fn run_whole(
+        &mut self,
+        problem: &mut impl Problem,
+        limits: &Limits,
+        patience: u32,
+        stop: &AtomicBool,
+    ) -> Outcome {
+        self.first = self.history.len();
+        let Some(mut residual) = problem.residual() else {
+            return Outcome::Stuck(Stuck::Inverted);
+        };
+        let (mut least, mut since) = (f64::INFINITY, 0);
+        for _ in 0..limits.iterations {
+            if stop.load(Ordering::Relaxed) {
+                return Outcome::Stopped;
+            }
+            self.iterations += 1;
+            self.factorisations += 1;
+            let increment = match problem.increment(true) {
+                Ok(increment) if increment.size.is_finite() => increment,
+                Ok(_) => return Outcome::Stuck(Stuck::Factors(FactorError::Singular)),
+                Err(error) => return Outcome::Stuck(Stuck::Factors(error)),
+            };
+            problem.add_increment(1.0);
+            let Some(found) = problem.residual() else { return Outcome::Stuck(Stuck::Inverted) };
+            let first = self.history.len() == self.first;
+            self.history.push(Iteration { residual, increment, share: 1.0, renewed: true, first });
+            (residual, self.last) = (found, found);
+            let small = f64::max(limits.residual_tol * found.scale, ROUND_OFF * found.floor);
+            if found.force <= small && increment.size <= limits.increment_tol && problem.settled() {
+                return Outcome::Converged;
+            }
+            since = if found.force < least { 0 } else { since + 1 };
+            least = least.min(found.force);
+            if since >= patience {
+                break;
+            }
         }
         Outcome::Stuck(Stuck::Residual(residual))
     }
