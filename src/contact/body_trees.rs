@@ -11,6 +11,7 @@ use super::octree::Aabb;
 use super::scene::{Body, Facet, Scene};
 use super::search::Positions;
 use crate::math::Vec3;
+use crate::math::lane::{self, Lane, OnLanes};
 use std::time::Instant;
 
 /// Trees and motion of one body.
@@ -23,6 +24,8 @@ pub(super) struct BodyState {
     /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
     pub fitted: [Vec<Vec3>; 2],
     pub points: [Vec<[f32; 4]>; 2],
+    /// Where its slots are, when they do not stand together.
+    pub now: Vec<Vec3>,
     /// Motion from the beginning to the fitted positions …
     pub displacement: Vec3,
     pub deviation: f64,
@@ -51,6 +54,113 @@ pub(super) struct BodyState {
     pub refit_seconds: f64,
 }
 
+/// Nodes that are looked at together; their coordinates fill whole registers.
+const NODES: usize = 8;
+const COORDINATES: usize = 3 * NODES;
+
+/// Where the nodes of a body are and how far off: eight at once, `x, y, z, x, …` as they stand in memory.
+struct Extent {
+    displacement: [f64; COORDINATES],
+    lo: [f64; COORDINATES],
+    hi: [f64; COORDINATES],
+    /// Not 0 once a coordinate is none.
+    nowhere: [f64; COORDINATES],
+    /// Largest square of a deviation [m²].
+    off: [f64; NODES],
+}
+
+impl Extent {
+    fn new(displacement: &Vec3) -> Extent {
+        Extent {
+            displacement: std::array::from_fn(|i| displacement[i % 3]),
+            lo: [f64::INFINITY; COORDINATES],
+            hi: [f64::NEG_INFINITY; COORDINATES],
+            nowhere: [0.0; COORDINATES],
+            off: [0.0; NODES],
+        }
+    }
+
+    /// Adds nodes that were `fitted` elsewhere.
+    #[inline(always)]
+    fn add(&mut self, now: &[Vec3], fitted: &[Vec3]) {
+        let (some, rest) = now.as_chunks::<NODES>();
+        let (then, rest_then) = fitted.as_chunks::<NODES>();
+        some.iter().zip(then).for_each(|(now, then)| self.add_some(now, then));
+        // The last ones stand for those that are missing.
+        if let ([.., now], [.., then]) = (rest, rest_then) {
+            let (mut all, mut all_then) = ([*now; NODES], [*then; NODES]);
+            all[..rest.len()].copy_from_slice(rest);
+            all_then[..rest.len()].copy_from_slice(rest_then);
+            self.add_some(&all, &all_then);
+        }
+    }
+
+    #[inline(always)]
+    fn add_some(&mut self, now: &[Vec3; NODES], then: &[Vec3; NODES]) {
+        let now: &[f64; COORDINATES] = bytemuck::cast_ref(now);
+        let then: &[f64; COORDINATES] = bytemuck::cast_ref(then);
+        let mut square = [0.0; COORDINATES];
+        for i in 0..COORDINATES {
+            self.lo[i] = if now[i] < self.lo[i] { now[i] } else { self.lo[i] };
+            self.hi[i] = if now[i] > self.hi[i] { now[i] } else { self.hi[i] };
+            self.nowhere[i] += 0.0 * now[i];
+            let off = now[i] - then[i] - self.displacement[i];
+            square[i] = off * off;
+        }
+        for (most, d) in self.off.iter_mut().zip(square.as_chunks::<3>().0) {
+            let off = d[0] + d[1] + d[2];
+            *most = if off > *most { off } else { *most };
+        }
+    }
+
+    fn bounds(&self) -> Aabb {
+        Aabb {
+            lo: std::array::from_fn(|k| every_third(&self.lo, k).fold(f64::INFINITY, f64::min)),
+            hi: std::array::from_fn(|k| every_third(&self.hi, k).fold(f64::NEG_INFINITY, f64::max)),
+        }
+    }
+
+    fn deviation(&self) -> f64 {
+        self.off.iter().copied().fold(0.0, f64::max).sqrt()
+    }
+
+    fn is_finite(&self) -> bool {
+        self.nowhere.iter().all(|v| *v == 0.0)
+    }
+}
+
+/// Nodes on their way into an extent, compiled for the vector instructions of this machine.
+struct Adding<'a> {
+    extent: &'a mut Extent,
+    now: &'a [Vec3],
+    fitted: &'a [Vec3],
+}
+
+impl OnLanes for Adding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, _: L::Token) {
+        self.extent.add(self.now, self.fitted);
+    }
+}
+
+fn every_third(all: &[f64], from: usize) -> impl Iterator<Item = f64> {
+    all.iter().skip(from).step_by(3).copied()
+}
+
+/// The positions of slots one after the other: as they are, where nodes do so.
+fn together<'a>(slots: &[u32], x: &'a [Vec3], room: &'a mut Vec<Vec3>) -> &'a [Vec3] {
+    match *slots {
+        [first, .., last] if (last - first) as usize + 1 == slots.len() => &x[first as usize..=last as usize],
+        _ => {
+            room.clear();
+            room.extend(slots.iter().map(|&k| x[k as usize]));
+            room
+        }
+    }
+}
+
 impl BodyState {
     /// Box, displacement and deviation against the fitted positions.
     pub fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
@@ -75,23 +185,14 @@ impl BodyState {
             }
             displacement /= samples as f64;
         }
-        let mut bounds = Aabb::EMPTY;
-        let mut deviation = 0.0;
-        let mut nowhere = 0.0;
-        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
-            let fitted = &self.fitted[k][..];
-            for (i, &node) in slots.iter().enumerate() {
-                let p = &x[node as usize];
-                bounds.add(&[p.x, p.y, p.z]);
-                nowhere += 0.0 * (p.x + p.y + p.z);
-                if known {
-                    let d = (p - fitted[i] - displacement).norm_squared();
-                    deviation = if d > deviation { d } else { deviation };
-                }
-            }
+        let mut extent = Extent::new(&displacement);
+        for (x, fitted) in [at.x, end].into_iter().zip(&self.fitted).take(1 + swept) {
+            let now = together(slots, x, &mut self.now);
+            lane::dispatch(Adding { extent: &mut extent, now, fitted: if known { fitted } else { now } });
         }
-        let deviation = f64::sqrt(deviation);
-        self.finite = nowhere == 0.0;
+        let bounds = extent.bounds();
+        let deviation = if known { extent.deviation() } else { 0.0 };
+        self.finite = extent.is_finite();
         if known {
             self.step_displacement = displacement - self.new_displacement;
             self.step_deviation = (deviation - self.new_deviation).abs();
@@ -106,6 +207,13 @@ impl BodyState {
         let farthest = bounds.lo.iter().chain(&bounds.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
         self.slack = if bounds.is_empty() { 0.0 } else { 1e-14 * farthest };
         self.bounds = Some(bounds);
+    }
+
+    /// The box that meets those of all bodies within reach of this one and its room.
+    pub fn reached(&self, body: &Body, reach: f64, room: f64) -> Aabb {
+        let bounds = self.bounds.unwrap_or(Aabb::EMPTY);
+        let thickness = if body.attributes.two_sided() { body.attributes.thickness } else { 0.0 };
+        bounds.grown(0.5 * (reach + thickness) + self.slack + room)
     }
 
     /// A plane has no box. It has moved by the displacement of its point, unless it has turned.

@@ -424,11 +424,11 @@ fn compare(
     while rows != 0 {
         let i = rows.trailing_zeros() as usize;
         rows &= rows - 1;
-        let d = q.separations(&p.get(i));
-        for (l, &d) in d.iter().enumerate() {
-            // Written in any case, kept if near: no branch to guess.
-            pairs[n & (WIDTH * WIDTH - 1)] = [p.ids[i], q.ids[l]];
-            n += usize::from(d <= r);
+        let mut near = mask(&q.separations(&p.get(i)), r);
+        while near != 0 {
+            pairs[n & (WIDTH * WIDTH - 1)] = [p.ids[i], q.ids[near.trailing_zeros() as usize]];
+            near &= near - 1;
+            n += 1;
         }
     }
     if n > 0 {

@@ -28,6 +28,12 @@ impl Aabb {
         }
     }
 
+    /// All of the other is in this one.
+    #[inline]
+    pub fn holds(&self, o: &Aabb) -> bool {
+        (0..3).all(|k| self.lo[k] <= o.lo[k] && o.hi[k] <= self.hi[k])
+    }
+
     /// Closed boxes meet.
     #[inline]
     pub fn meets(&self, o: &Aabb) -> bool {

@@ -403,6 +403,7 @@ impl PairSearch for ThreeStage {
                 (body.bounds, body.fresh) = (None, false);
                 body.fitted.iter_mut().for_each(Vec::clear);
             }
+            self.boxes.clear();
             self.findings.candidates.clear();
             self.walked.clear();
             self.last = Some(setup);
@@ -471,14 +472,31 @@ impl PairSearch for ThreeStage {
 }
 
 impl ThreeStage {
+    /// Lists the pairs of bodies that may be near; the list holds as long as everybody stays within the box it was made for.
     fn find_body_pairs(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) {
-        self.boxes.clear();
-        for (state, body) in self.bodies.iter().zip(&scene.bodies) {
-            let bounds = state.bounds.unwrap_or(Aabb::EMPTY);
-            let half = 0.5 * query.reach + state.slack;
-            let half = half + if body.attributes.two_sided() { 0.5 * body.attributes.thickness } else { 0.0 };
-            self.boxes.push(if bounds.is_empty() { bounds } else { bounds.grown(half) });
+        if self.forgetful || !self.fit_boxes(scene, query) {
+            self.boxes.clear();
+            self.boxes.extend(self.bodies.iter().zip(&scene.bodies).map(|(state, body)| {
+                // Who comes along at the present speed stays inside for the steps of a list.
+                let way = state.step_displacement.norm() + state.step_deviation;
+                let room = if self.forgetful { 0.0 } else { (LIFE * way).min(NARROWEST * body.median_edge) };
+                state.reached(body, query.reach, room)
+            }));
+            self.list_body_pairs(scene, at, query);
         }
+        self.findings.stats.body_pairs = self.body_pairs.len() as u64;
+    }
+
+    /// Everybody is still in his box, and planes are where they were.
+    fn fit_boxes(&self, scene: &Scene, query: &Query) -> bool {
+        let fits = |((state, body), roomy): ((&BodyState, &Body), &Aabb)| {
+            (!body.plane || body.attributes.at_rest) && roomy.holds(&state.reached(body, query.reach, 0.0))
+        };
+        let everybody = self.bodies.iter().zip(&scene.bodies);
+        self.boxes.len() == scene.bodies.len() && everybody.zip(&self.boxes).all(fits)
+    }
+
+    fn list_body_pairs(&mut self, scene: &Scene, at: Positions<'_>, query: &Query) {
         let depth = self.max_depth.unwrap_or(super::octree::MAX_DEPTH);
         let pairs = &mut self.body_pairs;
         self.octree.pairs_to_depth(&self.boxes, depth, |a, b| scene.may_meet(a, b), pairs);
@@ -515,7 +533,6 @@ impl ThreeStage {
         if pairs.len() > sorted {
             pairs.sort_unstable();
         }
-        self.findings.stats.body_pairs = pairs.len() as u64;
     }
 
     /// Carries over the candidates that still hold and marks the bodies of the others.

@@ -4,8 +4,9 @@ use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
 use super::super::pieces;
 use super::super::scene::Scene;
-use super::super::search::{Group, Query, passes};
+use super::super::search::{Candidates, Query, passes};
 use super::{ThreeStage, Walked};
+use crate::math::lane::{self, Lane, OnLanes};
 use rayon::prelude::*;
 
 /// Leaves of two trees together from which on their walk is cut into parts …
@@ -57,17 +58,13 @@ impl ThreeStage {
             swept,
             raw_faces: self.raw_faces,
         };
-        // Compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
-        let arch = pulp::Arch::new();
         if rayon::current_num_threads() == 1 {
             let c = &mut self.findings.candidates;
             let stats = &mut self.findings.stats;
             for task in &self.tasks {
-                let (tests, leaves) = arch.dispatch(|| {
-                    context.run(task, &mut c.vertex_face, &mut c.edge_edge, &mut c.face_face, &mut c.groups)
-                });
-                stats.box_tests += tests;
-                stats.leaf_pairs += leaves;
+                let found = context.run(task, c);
+                stats.box_tests += found.tests;
+                stats.leaf_pairs += found.leaves;
             }
             return;
         }
@@ -81,10 +78,10 @@ impl ThreeStage {
             (piece.tests, piece.leaves) = (0, 0);
             for task in &tasks[piece.tasks.clone()] {
                 let out = (&mut piece.vertex_face, &mut piece.edge_edge, &mut piece.face_face);
-                let (count, tests, leaves) = arch.dispatch(|| context.find(task, out));
-                piece.counts.push(count);
-                piece.tests += tests;
-                piece.leaves += leaves;
+                let found = lane::dispatch(Find { context: &context, task, out });
+                piece.counts.push(found.candidates);
+                piece.tests += found.tests;
+                piece.leaves += found.leaves;
             }
         });
         self.join_pieces(used);
@@ -188,38 +185,49 @@ type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32
 
 impl Context<'_> {
     /// Runs a task straight into the arrays of all candidates.
-    #[inline(always)]
-    fn run(
-        &self,
-        task: &Task,
-        vertex_face: &mut Vec<[u32; 2]>,
-        edge_edge: &mut Vec<[u32; 2]>,
-        face_face: &mut Vec<[u32; 2]>,
-        groups: &mut [Group],
-    ) -> (u64, u64) {
-        let before = [vertex_face.len(), edge_edge.len(), face_face.len()];
-        let (_, tests, leaves) = self.find(task, (vertex_face, edge_edge, face_face));
-        let group = &mut groups[task.pair as usize];
+    fn run(&self, task: &Task, c: &mut Candidates) -> Found {
+        let before = [c.vertex_face.len(), c.edge_edge.len(), c.face_face.len()];
+        let out = (&mut c.vertex_face, &mut c.edge_edge, &mut c.face_face);
+        let found = lane::dispatch(Find { context: self, task, out });
+        let group = &mut c.groups[task.pair as usize];
         let (part, k, to) = match task.kind {
-            Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, 0, vertex_face.len()),
-            Kind::Edges => (&mut group.edge_edge, 1, edge_edge.len()),
-            Kind::Faces => (&mut group.face_face, 2, face_face.len()),
+            Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, 0, c.vertex_face.len()),
+            Kind::Edges => (&mut group.edge_edge, 1, c.edge_edge.len()),
+            Kind::Faces => (&mut group.face_face, 2, c.face_face.len()),
         };
         if part.is_empty() {
             part.from = before[k] as u32;
         }
         part.to = to as u32;
-        (tests, leaves)
+        found
     }
+}
 
-    /// Runs a task; returns candidates, box tests and near leaves.
+/// What a task has found and done.
+struct Found {
+    candidates: u32,
+    tests: u64,
+    leaves: u64,
+}
+
+/// A task, compiled for the vector instructions of this machine; comparisons of boxes are the same in all.
+struct Find<'a> {
+    context: &'a Context<'a>,
+    task: &'a Task,
+    out: Lists<'a>,
+}
+
+impl OnLanes for Find<'_> {
+    type Output = Found;
+
     #[inline(always)]
-    fn find(&self, task: &Task, (vf, ee, ff): Lists<'_>) -> (u32, u64, u64) {
-        let [a, b] = self.pairs[task.pair as usize];
-        let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
-        let (scene, swept) = (self.scene, self.swept);
+    fn run<L: Lane>(self, _: L::Token) -> Found {
+        let Find { context, task, out: (vf, ee, ff) } = self;
+        let [a, b] = context.pairs[task.pair as usize];
+        let (p, q) = (&context.bodies[a as usize], &context.bodies[b as usize]);
+        let (scene, swept) = (context.scene, context.swept);
         let (first, second) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
-        let r = radius32(self.walked[task.pair as usize].radius + p.pad + q.pad);
+        let r = radius32(context.walked[task.pair as usize].radius + p.pad + q.pad);
         // Only features of one body, or of bodies glued node on node, can exclude each other.
         let careful = a == b || first.shares_nodes && second.shares_nodes;
         let mut leaves: usize = 0;
@@ -266,7 +274,7 @@ impl Context<'_> {
             Kind::Faces => {
                 let found = |pairs: &[[u32; 2]]| {
                     leaves += pairs.len();
-                    if careful && !self.raw_faces {
+                    if careful && !context.raw_faces {
                         let fits = |&&[f, g]: &&[u32; 2]| !scene.excludes_face_face(f, g, swept);
                         ff.extend(pairs.iter().filter(fits).map(|&[f, g]| [f.min(g), f.max(g)]));
                     } else {
@@ -281,7 +289,7 @@ impl Context<'_> {
             }
         };
         let count = (vf.len() - before.0) + (ee.len() - before.1) + (ff.len() - before.2);
-        (count as u32, tests, leaves as u64)
+        Found { candidates: count as u32, tests, leaves: leaves as u64 }
     }
 }
 
