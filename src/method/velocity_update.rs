@@ -16,7 +16,8 @@
 //! update; `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
 //! at both ends times the way, and what the scheme creates or loses is the error.
 //!
-//! A step that does not converge from where velocities lead is tried from where it begins and from half way, then in two halves.
+//! A step is solved by whole increments of Newton's method (`multipliers.rs`). Where that does not converge a line search tries from where velocities
+//! lead, from where the step begins and from half way; then the step is done in two halves.
 
 mod augmentation;
 mod books;
@@ -57,7 +58,7 @@ pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 /// What may be left of the balance of forces, of their size.
 const RESIDUAL_TOL: f64 = 1e-10;
 /// Whole increments in a row that may bring no smaller residual.
-const PATIENCE: u32 = 6;
+const PATIENCE: u32 = 10;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -227,19 +228,6 @@ impl VelocityUpdate {
                 state.step += 1;
                 self.counts.iterations = self.newton.iterations - iterations;
                 ledger.close_step(dt);
-                if std::env::var("VU_STAT").is_ok() {
-                    let mut parts: Vec<(u32, u32, u32)> = Vec::new();
-                    for i in &self.newton.history {
-                        if i.first {
-                            parts.push((0, 0, 0));
-                        }
-                        let l = parts.last_mut().unwrap();
-                        l.0 += 1;
-                        l.1 += u32::from(i.share < 1.0);
-                        l.2 += u32::from(!i.renewed);
-                    }
-                    eprintln!("STAT {} {} {:?}", state.step, self.work.contacts.len(), parts);
-                }
                 return Ok(Reached::Until);
             }
             Err(trouble) => trouble,

@@ -7,6 +7,9 @@
 //! An iterate without a residual (an element inside out) is too far. Where no share brings the residual down the best one is
 //! taken, and now and then the whole increment: active sets that change make residuals that are not smooth.
 //!
+//! Problems whose states go along from iterate to iterate take increments **whole** ([`Newton::run_whole`]): residuals may grow while states
+//! find each other, and where they do not the problem is stuck.
+//!
 //! **Done** is when what is left of the balance of forces is below `residual_tol` of their size and the last increment below
 //! `increment_tol` of the finest edge; or when the residual is its own round-off, which the problem knows: forces that vanish have no
 //! size to compare with. The **energy** of an increment, `δ·R`, is kept in the history; a whole increment whose energy is

@@ -68,11 +68,7 @@ impl VelocityUpdate {
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Option<Inside>, Trouble<StepError>> {
-        let env = |n: &str, d: u32| std::env::var(n).ok().and_then(|x| x.parse().ok()).unwrap_or(d);
-        let states = States::Kept {
-            increments: env("VU_BATCH", 2),
-            rounds: env("VU_ROUNDS", 4).min(self.options.augmentation),
-        };
+        let states = States::Kept { rounds: self.options.augmentation, again: false };
         self.work.multipliers.copy_from_slice(&self.carried);
         self.work.of_point.fill(PointState::Open);
         self.start_from(model, state, leap, 1.0);

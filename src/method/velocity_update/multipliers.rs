@@ -9,21 +9,28 @@
 //! K δ = R + Bᵀ (t − λ),     λ ← t + T δ        t the tractions by springs beyond λ, T how they answer
 //! ```
 //!
-//! again and again with the same factors: λ is then what holds linearised contacts exactly, and a spring only decides who lets go.
-//! Where that finds no end the line search is still there.
+//! a few times with the same factors, as rounds of augmentation would with new ones. That waits for an iterate at which no point has changed its
+//! state: multipliers of points that should be open would have to be undone. Where whole increments find no end the line search is still
+//! there (`augmentation.rs`).
 
+use super::augmentation::TIGHT;
 use super::equations::{Equations, Work};
 use crate::math::Vec3;
 use crate::solve::sparse::FactorError;
+
+/// Overlap and way of a step, of an edge, at which multipliers take up tractions a second time.
+const ROUGH: f64 = 1e-4;
 
 /// How states of points go from iterate to iterate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum States {
     /// They have none: tractions are functions of positions.
     Free,
-    /// Points keep in mind which way they slipped; so many increments that find no state changed may let multipliers take up
-    /// tractions, so many times each.
-    Kept { increments: u32, rounds: u32 },
+    /// Points keep in mind which way they slipped, and multipliers take up tractions so many times: half of them in the first increment
+    /// that finds no state changed, the others `again` in one that finds contacts rough after that.
+    Kept { rounds: u32, again: bool },
+    /// The same when that is done.
+    Done,
 }
 
 /// What a point does at an iterate.
@@ -71,30 +78,35 @@ impl Equations<'_> {
 
     /// Do all points agree with Coulomb's law, and have multipliers taken up what they may?
     pub(super) fn agrees(&self) -> bool {
-        let waits = matches!(self.states, States::Kept { increments: 1.., rounds: 1.. });
-        self.work.contacts.iter().all(|c| c.settled) && !(waits && self.work.loose(self.h) > self.tight)
+        self.work.contacts.iter().all(|c| c.settled) && self.rounds().is_none()
     }
 
-    /// Goes on from the increment of springs to that of rigid contacts.
+    /// How often multipliers should take up tractions now; none if contacts are tight enough.
+    fn rounds(&self) -> Option<u32> {
+        let States::Kept { rounds, again } = self.states else { return None };
+        let enough = if again { ROUGH / TIGHT * self.tight } else { self.tight };
+        let rounds = if again { rounds / 2 } else { rounds.div_ceil(2) };
+        (rounds > 0 && self.work.loose(self.h) > enough).then_some(rounds)
+    }
+
+    /// Goes on from the increment of springs to that of contacts that are nearly rigid.
     pub(super) fn solve_for_multipliers(&mut self) -> Result<(), FactorError> {
-        let States::Kept { increments: increments @ 1.., rounds: rounds @ 1.. } = self.states else {
-            return Ok(());
+        let Some(rounds) = self.rounds().filter(|_| !self.changed) else { return Ok(()) };
+        self.states = match self.states {
+            States::Kept { rounds, again: false } => States::Kept { rounds, again: true },
+            _ => States::Done,
         };
-        if self.changed || self.work.loose(self.h) <= self.tight {
-            return Ok(());
-        }
-        self.states = States::Kept { increments: increments - 1, rounds };
         let work = &mut *self.work;
         let (scheme, soft) = (work.scheme, work.points.soft);
         let mut part = work.increment.clone();
         // tractions beyond those of this iterate, and beyond multipliers
         let mut on_top = vec![(0.0, [0.0; 2]); work.contacts.len()];
         let mut jumps: Vec<_> = work.contacts.iter().map(|c| c.beyond_multiplier()).collect();
-        for round in 0..=rounds {
+        for round in 1..=rounds {
             let answer = |k: usize| if k < soft { work.unknowns.expand(k, &part) } else { Vec3::zeros() };
             for ((contact, top), jump) in work.contacts.iter().zip(&mut on_top).zip(&mut jumps) {
                 let change = contact.change(scheme, answer);
-                if round > 0 {
+                if round > 1 {
                     // the multiplier has taken up the last jump
                     add(top, contact.with_friction(*jump));
                 }

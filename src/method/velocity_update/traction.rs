@@ -493,6 +493,12 @@ mod tests {
                         };
                         let (p, q) = (moved(h), moved(-h));
                         assert_eq!((p.slips, q.slips), (contact.slips, contact.slips));
+                        let unit = |n: usize| Vec3::ith(i, f64::from(u8::from(n == column)));
+                        let (pressure, shear) = contact.change(scheme, unit);
+                        assert!((pressure - (p.pressure - q.pressure) / (2.0 * h)).abs() < 1e-7);
+                        for a in 0..2 {
+                            assert!((shear[a] - (p.shear[a] - q.shear[a]) / (2.0 * h)).abs() < 1e-7);
+                        }
                         for row in 0..count {
                             let slope = (p.force(row) - q.force(row)) / (2.0 * h);
                             let off = slope - exact[row * count + column].column(i);
@@ -503,6 +509,42 @@ mod tests {
             }
         }
         assert!(seen.len() >= 14, "{seen:?}");
+    }
+
+    /// Slip that goes on as it did is what Coulomb's law says it is; slip that has just turned round is neither slip nor settled.
+    #[test]
+    fn slip_that_turns_round_comes_to_stick() {
+        let mut dice = Dice(12);
+        let mut seen = 0;
+        for kind in [FacetKind::Segment, FacetKind::Quad] {
+            for _ in 0..100 {
+                let (slave, master, [x, end]) = scene(&mut dice, kind);
+                let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
+                let on = |x: &[Vec3]| {
+                    Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
+                };
+                let at = on(&middle);
+                let way = at.gather(|n| end[n] - x[n]);
+                let law = Law { normal: 7.0, tangential: 0.5 + 3.0 * dice.unit(), mu: 0.3 };
+                let with = |slid: Vec3| {
+                    let step = Step { scheme: Scheme::Middle, dt: 0.1, before: None, slid };
+                    Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
+                };
+                let Some(plain) = with(Vec3::zeros()).filter(|c| c.slips) else { continue };
+                seen += 1;
+                let along = plain.shear_vector().normalize();
+                let same = with(along).unwrap();
+                assert!(same.slips && same.settled);
+                assert!((same.shear_vector() - plain.shear_vector()).norm() < 1e-12 * plain.pressure);
+                let turned = with(-along).unwrap();
+                if SOFT * plain.size(&plain.trial) > law.mu * plain.pressure {
+                    continue;
+                }
+                assert!(!turned.slips && !turned.settled);
+                assert_eq!(turned.shear, turned.trial);
+            }
+        }
+        assert!(seen > 50, "{seen}");
     }
 
     /// Without multipliers a point never gives power to the bodies: `t_N v_N + t_a v^a ≥ 0`; and ‖t_T‖ ≤ μ t_N.
