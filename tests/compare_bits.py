@@ -146,6 +146,10 @@ SWITCHES = [
     ("semi-explicit", "cubes", ["semi-explicit.activation=\"project\""]),
     ("semi-explicit", "corners", ["semi-explicit.pass=\"double\""]),
     ("asynchronous", "cubes", ["asynchronous.steps=\"free\""]),
+    ("nonsmooth", "cubes", ["end=0.03"]), ("nonsmooth", "plane", []), ("nonsmooth", "corners", []), ("nonsmooth", "bars", []),
+    ("nonsmooth", "plane", ["nonsmooth.beta=0.25", "end=0.02"]),
+    ("velocity-update", "plane", ["end=0.03"]), ("velocity-update", "corners", ["end=0.01"]), ("velocity-update", "bars", []),
+    ("newmark-penalty", "plane", ["end=0.03"]), ("newmark-penalty", "bars", []),
 ]
 
 

@@ -6,7 +6,8 @@
 After every chain the folder is that of an undisturbed run, byte for byte. Of two that start at once one runs and the other is refused.
 A damaged folder is mended, or refused with the name of what is damaged and nothing changed. Exit status 0 only if all of it holds.
 """
-import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time, tomllib
+import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time, tomllib, zlib
+from processor import processor
 
 METHODS = ["dcr", "asynchronous", "verlet", "semi-explicit", "nonsmooth", "bipotential-implicit", "velocity-update",
            "newmark-penalty", "static"]
@@ -56,6 +57,10 @@ def contents(folder):
         data = path.read_bytes()
         if name == "summary.json":
             summary = json.loads(data)
+            told = data.rpartition(b',\n  "checksum"')[0]
+            # of wall times too, so it stays only where it is wrong
+            if summary.get("checksum") == f"{zlib.crc32(told):08x}":
+                summary.pop("checksum")
             for key in ["wall_seconds", "loop_seconds", "phase_seconds", "peak_rss_bytes", "threads"]:
                 summary.pop(key, None)
             data = json.dumps(summary, sort_keys=True).encode()
@@ -191,13 +196,13 @@ def damages(program, place, count, dice, wrong):
         shutil.copytree(whole, out)
         damage(out / name, kind, foreign / name, place, dice)
         before = raw(out)
-        try:
-            child = program.start(path, out, "--resume")
-            _, told = child.communicate(timeout=60)
-            code = child.returncode
-        except subprocess.TimeoutExpired:
+        child = program.start(path, out, "--resume")
+        while (used := processor(child.pid)) is not None and used < 20:
+            time.sleep(0.01)
+        if used is not None:
             child.kill()
-            code, told = "no end", ""
+        _, told = child.communicate()
+        code = child.returncode if used is None else "no end"
         if code == 0:
             mended += 1
             if bad := differences(contents(out), expected):

@@ -8,8 +8,8 @@ signal to the end. The wall's clock is told beside it. Every command runs on one
 seconds, every end has the code of a signal (or came before the signal), and every folder that was begun can be resumed or is free.
 """
 import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time
+from processor import processor
 
-TICK = os.sysconf("SC_CLK_TCK")
 CONTACT = ["dcr", "asynchronous", "verlet", "semi-explicit", "nonsmooth", "bipotential-implicit", "velocity-update", "newmark-penalty"]
 SOFT = "material = { law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }\n"
 FLOOR = "[body.floor]\nplane = { point = [0, 0, 0], normal = [0, 0, 1] }\n"
@@ -107,15 +107,6 @@ def scenes(program, place):
     yield "compare", lambda: ["compare", deck("compared", block_on_obstacle("dcr")), "--methods", "dcr,velocity-update", *quiet], 8
     yield "reproduce", lambda: ["reproduce", "--all", "--quick", "--out", "{out}", "--threads", "1"], 60
     yield "soak", lambda: ["bench", "soak", "--minutes", "5"], 10
-
-
-def processor(pid):
-    """Processor time of a process so far [s]."""
-    try:
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except (OSError, IndexError):
-        return None
-    return (int(fields[11]) + int(fields[12])) / TICK if fields[0] != "Z" else None
 
 
 def stopped(arguments, moment):

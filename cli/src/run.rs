@@ -109,7 +109,10 @@ impl From<SimulationError> for Failure {
     fn from(error: SimulationError) -> Failure {
         let code = match &error {
             SimulationError::Run(
-                RunError::Step(_) | RunError::NotFinite { .. } | RunError::NoStep { .. },
+                RunError::Step(_)
+                | RunError::NotFinite { .. }
+                | RunError::NoStep { .. }
+                | RunError::Memory { .. },
             ) => FAILED,
             SimulationError::Run(RunError::Observer(_) | RunError::Checkpoint { .. }) => NO_OUTPUT,
             SimulationError::Write { .. } => NO_OUTPUT,

@@ -265,7 +265,7 @@ impl Narrow {
         // Pieces cut by the candidates alone.
         self.loads.clear();
         let mut tests = 0;
-        for (i, g) in candidates.groups.iter().enumerate() {
+        for (i, g) in candidates.groups.iter().enumerate().filter(|g| !g.1.asleep) {
             let nodes = if query.vertex_face { g.vertex_face } else { Part::default() };
             let edges = if query.edge_edge { g.edge_edge } else { Part::default() };
             tests += edges.len() as u64;

@@ -28,15 +28,6 @@ pub fn triangle_triangle(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
         || (0..3).any(|k| crosses([&b[k], &b[(k + 1) % 3]], [of_b[k], of_b[(k + 1) % 3]], a))
 }
 
-/// Does the segment from `p` to `q` meet the triangle?
-pub fn segment_triangle(p: &Vec3, q: &Vec3, t: &[Vec3; 3]) -> bool {
-    if !finite(&[*p, *q]) || !finite(t) {
-        return true;
-    }
-    let above = |x: &Vec3| side(&t[0], &t[1], &t[2], x);
-    boxes_meet(&[*p, *q], t) && crosses([p, q], [above(p), above(q)], t)
-}
-
 /// Do the segments p–q and r–s share a point?
 pub fn segment_segment(p: &Vec3, q: &Vec3, r: &Vec3, s: &Vec3) -> bool {
     if !finite(&[*p, *q, *r, *s]) {
@@ -205,7 +196,7 @@ mod tests {
             let n = [1, 2, 4, 20][trial % 4];
             let t = grid_triangle(&mut dice, n);
             let (p, q) = (dice.grid(n), dice.grid(n));
-            let meet = segment_triangle(&p, &q, &t);
+            let meet = triangle_triangle(&[p, q, q], &t);
             assert_eq!(meet, !parted(&[p, q, q], &t), "{p:?} {q:?} {t:?}");
             let (r, s) = (t[0], t[1]);
             assert_eq!(segment_segment(&p, &q, &r, &s), !parted(&[p, q, q], &[r, s, s]));
@@ -214,7 +205,7 @@ mod tests {
             let offset = dice.grid(1 << 40);
             let there = |x: &Vec3| scale * (x + offset);
             let far = t.map(|x| there(&x));
-            assert_eq!(segment_triangle(&there(&p), &there(&q), &far), meet);
+            assert_eq!(triangle_triangle(&[p, q, q].map(|x| there(&x)), &far), meet);
         }
     }
 
@@ -246,7 +237,6 @@ mod tests {
         for bad in [f64::NAN, f64::INFINITY] {
             let lost = [Vec3::new(9.0, bad, 9.0), Vec3::new(9.0, 9.0, 9.0), Vec3::new(8.0, 9.0, 9.0)];
             assert!(triangle_triangle(&here, &lost) && triangle_triangle(&lost, &here));
-            assert!(segment_triangle(&lost[0], &lost[1], &here));
             assert!(segment_segment(&here[0], &here[1], &lost[0], &lost[1]));
         }
     }

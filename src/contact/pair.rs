@@ -14,7 +14,6 @@
 //! | obstacle–facet | a…d; outer point | N₁ … N₄; −1             |
 //! | edge–obstacle | a, b; outer point | 1−s, s; −1              |
 //! | node–element  | p, a…h         | 1, −N₁ … −N₈               |
-//! | facet–facet   | 4 + 4 at most  | N of one, −N of the other  |
 //!
 //! The gap vector is `h = Σ wₖ xₖ − y`, the relative velocity `u = Σ wₖ vₖ − v_y`; `y`, `v_y` belong to the
 //! outer point of a rigid obstacle and are absent otherwise. The gap of a surface pair is `g = n·h`; a node
@@ -39,7 +38,6 @@ pub enum Kind {
     NodeFace,
     EdgeEdge,
     NodeElement,
-    FacetFacet,
 }
 
 /// Identity of a contact: the same two things touching one step later have the same key. Pairs are
@@ -47,12 +45,10 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub kind: Kind,
-    /// The node, the first edge, or the facet that carries the point.
+    /// The node, or the first edge.
     pub first: u32,
     /// The facet, edge or element it touches; a node if it has no facet.
     pub second: u32,
-    /// Which point of the first facet; 0 elsewhere.
-    pub part: u32,
 }
 
 /// Which face of a surface is touched. Solids have a front only; a shell has both, and the normal of the
@@ -98,8 +94,6 @@ pub struct Pair {
     /// Gap [m]: positive when open.
     pub gap: f64,
     pub outer: Option<Outer>,
-    /// Area the pair stands for [m²] (plane: m).
-    pub area: Option<f64>,
     /// The node came through this face, whatever is nearer now: the normal is that of the face.
     pub through: bool,
     /// Of a crossing: when they met, as a share of the step. Weights, normal and side are those of that instant and stay.
@@ -111,26 +105,6 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Node `p` on node `a`.
-    pub fn node_node(p: u32, a: u32, normal: Vec3) -> Pair {
-        Pair::node_on(key(Kind::NodeFace, p, a), [a], [1.0], normal)
-    }
-
-    /// Node `p` on a segment with the given corners, weighted by its closest point.
-    pub fn node_segment(p: u32, facet: u32, corners: [u32; 2], weights: [f64; 2], normal: Vec3) -> Pair {
-        Pair::node_on(key(Kind::NodeFace, p, facet), corners, weights, normal)
-    }
-
-    /// Node `p` on a triangle.
-    pub fn node_triangle(p: u32, facet: u32, corners: [u32; 3], weights: [f64; 3], normal: Vec3) -> Pair {
-        Pair::node_on(key(Kind::NodeFace, p, facet), corners, weights, normal)
-    }
-
-    /// Node `p` on a quadrilateral.
-    pub fn node_quad(p: u32, facet: u32, corners: [u32; 4], weights: [f64; 4], normal: Vec3) -> Pair {
-        Pair::node_on(key(Kind::NodeFace, p, facet), corners, weights, normal)
-    }
-
     /// Node `p` on a facet with some of the corners, weighted by its closest point.
     pub fn node_facet(p: u32, facet: u32, corners: &[u32], weights: &[f64], normal: Vec3) -> Pair {
         let mut pair = Pair::node_on(key(Kind::NodeFace, p, facet), [], [], normal);
@@ -191,25 +165,6 @@ impl Pair {
         pair
     }
 
-    /// Point number `part` of facet `first` on facet `second`. Weights are shape functions and add up to
-    /// one on either side; beyond the second facet they may be extrapolated and negative.
-    pub fn facet_facet<const N: usize, const M: usize>(
-        [first, second, part]: [u32; 3],
-        on_first: ([u32; N], [f64; N]),
-        on_second: ([u32; M], [f64; M]),
-        normal: Vec3,
-    ) -> Pair {
-        const { assert!(N + M <= MAX_POINTS) };
-        let mut pair = Pair::empty(Key { part, ..key(Kind::FacetFacet, first, second) }, normal);
-        for (k, w) in on_first.0.into_iter().zip(on_first.1) {
-            pair.push(k, w);
-        }
-        for (k, w) in on_second.0.into_iter().zip(on_second.1) {
-            pair.push(k, -w);
-        }
-        pair
-    }
-
     fn node_on<const N: usize>(key: Key, nodes: [u32; N], weights: [f64; N], normal: Vec3) -> Pair {
         const { assert!(N < MAX_POINTS) };
         let mut pair = Pair::empty(key, normal);
@@ -231,7 +186,6 @@ impl Pair {
             normal,
             gap: 0.0,
             outer: None,
-            area: None,
             through: false,
             met: None,
             mu: 0.0,
@@ -292,7 +246,7 @@ impl Pair {
 }
 
 fn key(kind: Kind, first: u32, second: u32) -> Key {
-    Key { kind, first, second, part: 0 }
+    Key { kind, first, second }
 }
 
 #[cfg(test)]
@@ -335,7 +289,7 @@ mod tests {
             let n = n.normalize();
             x[0] = (1.0 - u - v) * x[1] + u * x[2] + v * x[3];
             let weights = tri3(&x[0], &x[1], &x[2], &x[3]).weights;
-            let pair = Pair::node_triangle(0, 0, [1, 2, 3], weights, n).measured(&x);
+            let pair = Pair::node_facet(0, 0, &[1, 2, 3], &weights, n).measured(&x);
             assert!(pair.gap.abs() <= 1e-15);
             gradient_is_weight_times_normal(&pair, &x, |x| {
                 signed(x[0] - tri3(&x[0], &x[1], &x[2], &x[3]).point, n)
@@ -358,7 +312,7 @@ mod tests {
             let weights = crate::contact::closest_point::quad4_weights(xi, eta);
             x[0] = (0..4).map(|k| weights[k] * x[k + 1]).sum();
             let found = quad4(&x[0], &corners(&x));
-            let pair = Pair::node_quad(0, 0, [1, 2, 3, 4], found.weights, n);
+            let pair = Pair::node_facet(0, 0, &[1, 2, 3, 4], &found.weights, n);
             gradient_is_weight_times_normal(&pair, &x, |x| signed(x[0] - quad4(&x[0], &corners(x)).point, n));
         }
     }
@@ -381,7 +335,7 @@ mod tests {
         let x = [e(0.3, 0.6, 0.0), e(0.0, 0.0, 0.0), e(1.0, 2.0, 0.0)];
         let n = e(2.0, -1.0, 0.0).normalize();
         let weights = seg2(&x[0], &x[1], &x[2]).weights;
-        let pair = Pair::node_segment(0, 0, [1, 2], weights, n).measured(&x);
+        let pair = Pair::node_facet(0, 0, &[1, 2], &weights, n).measured(&x);
         gradient_is_weight_times_normal(&pair, &x, |x| (x[0] - seg2(&x[0], &x[1], &x[2]).point).dot(&n));
     }
 
@@ -389,18 +343,12 @@ mod tests {
     fn whatever_touches_moving_everything_together_opens_no_gap() {
         let n = Vec3::z();
         let pairs = [
-            Pair::node_node(0, 1, n),
-            Pair::node_segment(0, 7, [1, 2], [0.25, 0.75], n),
-            Pair::node_triangle(0, 7, [1, 2, 3], [0.25, 0.25, 0.5], n),
-            Pair::node_quad(0, 7, [1, 2, 3, 4], [0.125, 0.125, 0.25, 0.5], n),
+            Pair::node_facet(0, 1, &[1], &[1.0], n),
+            Pair::node_facet(0, 7, &[1, 2], &[0.25, 0.75], n),
+            Pair::node_facet(0, 7, &[1, 2, 3], &[0.25, 0.25, 0.5], n),
+            Pair::node_facet(0, 7, &[1, 2, 3, 4], &[0.125, 0.125, 0.25, 0.5], n),
             Pair::edge_edge(3, 4, [0, 1, 2, 3], 0.25, 0.5, n),
             Pair::node_element(0, 2, [1, 2, 3, 4, 5, 6, 7, 8], [0.125; 8], n, 0.1),
-            Pair::facet_facet(
-                [1, 2, 0],
-                ([0, 1, 2, 3], [0.25; 4]),
-                ([4, 5, 6, 7], [1.5, -0.5, 0.25, -0.25]),
-                n,
-            ),
         ];
         let together = [Vec3::new(1.0, -2.0, 3.0); 9];
         for pair in pairs {
@@ -436,9 +384,9 @@ mod tests {
         let n = Vec3::z();
         let mut pairs = [
             Pair::edge_edge(0, 1, [0, 1, 2, 3], 0.5, 0.5, n),
-            Pair::node_triangle(4, 2, [1, 2, 3], [1.0, 0.0, 0.0], n),
-            Pair::node_triangle(4, 1, [5, 2, 3], [1.0, 0.0, 0.0], n),
-            Pair::node_triangle(3, 9, [5, 2, 7], [1.0, 0.0, 0.0], n),
+            Pair::node_facet(4, 2, &[1, 2, 3], &[1.0, 0.0, 0.0], n),
+            Pair::node_facet(4, 1, &[5, 2, 3], &[1.0, 0.0, 0.0], n),
+            Pair::node_facet(3, 9, &[5, 2, 7], &[1.0, 0.0, 0.0], n),
         ];
         pairs.sort_by_key(|pair| pair.key);
         let order: Vec<_> = pairs.iter().map(|pair| (pair.key.first, pair.key.second)).collect();

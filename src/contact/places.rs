@@ -50,7 +50,7 @@ impl Places<'_> {
                 let towards = self.scene.on_first(pair, pair.normal);
                 self.edges(pair.key.first, pair.key.second, &towards)
             }
-            Kind::NodeElement | Kind::FacetFacet => Some(pair.measured(self.x)),
+            Kind::NodeElement => Some(pair.measured(self.x)),
         }
     }
 
@@ -80,7 +80,7 @@ impl Places<'_> {
                 }
                 self.edge_pair([first, second], [near.s, near.t], [near.p, near.q], n)
             }
-            Kind::NodeElement | Kind::FacetFacet => return None,
+            Kind::NodeElement => return None,
         };
         let gap = n.dot(&same.gap_vector(self.x)) - self.scene.offset(pair.bodies[0], pair.bodies[1]);
         let Pair { side, through, met, mu, e, .. } = *pair;

@@ -477,6 +477,11 @@ impl Scene {
         self.only.as_ref().is_none_or(|only| only.binary_search(&pair).is_ok())
     }
 
+    /// May a body meet any at all?
+    pub fn meets_anybody(&self, body: u32) -> bool {
+        (0..self.bodies.len() as u32).any(|other| self.may_meet(body, other))
+    }
+
     /// Is this node never tested against this facet? (Asked only for bodies that may meet.)
     #[inline]
     pub fn excludes_vertex_face(&self, node: u32, facet: u32, swept: bool) -> bool {

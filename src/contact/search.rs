@@ -199,6 +199,10 @@ pub enum SearchError {
     Length { found: usize, expected: usize },
     #[error("a reach of {reach} finds nothing; it must be zero or more")]
     Reach { reach: f64 },
+    #[error(
+        "there is no memory for more than {candidates} pairs of nodes, edges and faces that are near each other; fewer bodies or coarser surfaces help"
+    )]
+    Memory { candidates: usize },
 }
 
 /// Candidate pairs by body pair, each kind in one array.
@@ -256,6 +260,8 @@ pub struct Group {
     pub travel: f64,
     /// None of the candidates can meet before the bodies have travelled this far, as their reader has found [m].
     pub soonest: f64,
+    /// None of the candidates can be near by now; they are kept for later.
+    pub asleep: bool,
     pub vertex_face: Part,
     pub edge_edge: Part,
     pub face_face: Part,
@@ -270,10 +276,17 @@ impl Candidates {
         self.until.iter_mut().for_each(Vec::clear);
     }
 
-    /// Nothing is known of new candidates.
-    pub(super) fn welcome(&mut self) {
-        self.until[0].resize(self.vertex_face.len(), 0.0);
-        self.until[1].resize(self.edge_edge.len(), 0.0);
+    /// Nothing is known of new candidates; false if there is no memory to note that.
+    #[must_use]
+    pub(super) fn welcome(&mut self) -> bool {
+        let counts = [self.vertex_face.len(), self.edge_edge.len()];
+        self.until.iter_mut().zip(counts).all(|(until, count)| {
+            let fits = until.try_reserve(count.saturating_sub(until.len())).is_ok();
+            if fits {
+                until.resize(count, 0.0);
+            }
+            fits
+        })
     }
 
     /// Candidates in use, as (vertex–face, edge–edge, face–face).

@@ -101,13 +101,6 @@ impl Sweep {
     }
 }
 
-/// The two triangles, in local corners, that stand for a quad in swept tests: cut by the diagonal through
-/// its smallest node id, so that everybody who sees the quad cuts it alike. Orientation is kept.
-pub fn split_quad(nodes: &[u32; 4]) -> [[usize; 3]; 2] {
-    let k = (0..4).fold(0, |least, k| if nodes[k] < nodes[least] { k } else { least });
-    [[k, (k + 1) % 4, (k + 2) % 4], [k, (k + 2) % 4, (k + 3) % 4]]
-}
-
 /// Corners of the difference of two features, at the start and at the end of the step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Differences<const K: usize> {

@@ -39,6 +39,8 @@ const LIFE: f64 = 4.0;
 /// most by that one: its candidates would be many.
 const NARROWEST: f64 = 0.01;
 const WIDEST: f64 = 0.1;
+/// Boxes of bodies are widened by this share of the median edge at most.
+const ROOM: f64 = 0.03;
 /// Lists whose reader lets far candidates sleep last this many times longer, and are that much wider.
 const LASTING: f64 = 4.0;
 /// Slots of bodies that one thread looks at, or fits boxes to, at a stretch.
@@ -55,7 +57,7 @@ struct Walked {
     displacement: Vec3,
     deviation: f64,
     epoch: [u32; 2],
-    /// How much farther the two may come before they are looked at again [m]; there are no candidates until then.
+    /// How much farther the two may come before they are looked at again [m].
     asleep: f64,
 }
 
@@ -147,6 +149,8 @@ pub struct ThreeStage {
     keep: Vec<bool>,
     tasks: Vec<Task>,
     pieces: Vec<Piece>,
+    /// So many candidates can be measured: there was memory for it.
+    measurable: usize,
     starts: Vec<NodePair>,
     spare: Candidates,
     moved: Vec<Moved>,
@@ -276,7 +280,7 @@ impl ThreeStage {
         let groups = &findings.candidates.groups;
         for (group, walked) in groups.iter().zip(&mut *walked) {
             let solid = |b: u32| !scene.bodies[b as usize].attributes.two_sided();
-            if walked.radius > 0.0 && group.a != group.b && solid(group.a) && solid(group.b) {
+            if !group.asleep && group.a != group.b && solid(group.a) && solid(group.b) {
                 walked.asleep = group.limit - ways.margin;
             }
         }
@@ -308,7 +312,13 @@ impl ThreeStage {
     ///
     /// What has come to overlap since was no farther apart than it was moved, and is a candidate as far as the limit; of
     /// bodies that sleep nothing was nearer than what is left of their sleep and the margin.
-    pub fn cover(&mut self, scene: &Scene, x: &[Vec3], query: &Query, pushed: &[f64]) {
+    pub fn cover(
+        &mut self,
+        scene: &Scene,
+        x: &[Vec3],
+        query: &Query,
+        pushed: &[f64],
+    ) -> Result<(), SearchError> {
         let margin = self.ways.as_ref().map_or(0.0, |w| w.margin);
         self.bodies.iter_mut().for_each(|b| b.needed = false);
         let groups = &mut self.findings.candidates.groups;
@@ -323,7 +333,7 @@ impl ThreeStage {
             }
         }
         if self.keep.iter().all(|k| *k) {
-            return;
+            return Ok(());
         }
         let at = Positions::now(x);
         for (state, body) in self.bodies.iter_mut().zip(&scene.bodies).filter(|b| b.0.needed) {
@@ -338,8 +348,7 @@ impl ThreeStage {
                 self.walked[i] = Walked { radius: limit, displacement, deviation, epoch, asleep: 0.0 };
             }
         }
-        self.walk(scene, query, false);
-        self.findings.candidates.welcome();
+        self.walk(scene, query, false)
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
@@ -354,7 +363,8 @@ impl ThreeStage {
         moved: impl Fn(u32) -> bool + Sync,
     ) {
         let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, .. } = self;
-        let any_moved = |g: &&Group| moved_bodies[g.a as usize] || moved_bodies[g.b as usize];
+        let any_moved =
+            |g: &&Group| !g.asleep && (moved_bodies[g.a as usize] || moved_bodies[g.b as usize]);
         // As many parts as threads: each has room for all nodes.
         let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
         let groups = candidates.groups.par_chunks(size);
@@ -433,8 +443,7 @@ impl PairSearch for ThreeStage {
 
         // Stage 2: walk.
         let begin = Instant::now();
-        self.walk(scene, query, at.end.is_some());
-        self.findings.candidates.welcome();
+        self.walk(scene, query, at.end.is_some())?;
         self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
 
         // Wall time of the trees, in the proportion of the time spent.
@@ -479,7 +488,7 @@ impl ThreeStage {
             self.boxes.extend(self.bodies.iter().zip(&scene.bodies).map(|(state, body)| {
                 // Who comes along at the present speed stays inside for the steps of a list.
                 let way = state.step_displacement.norm() + state.step_deviation;
-                let room = if self.forgetful { 0.0 } else { (LIFE * way).min(NARROWEST * body.median_edge) };
+                let room = if self.forgetful { 0.0 } else { (LIFE * way).min(ROOM * body.median_edge) };
                 state.reached(body, query.reach, room)
             }));
             self.list_body_pairs(scene, at, query);
@@ -563,8 +572,10 @@ impl ThreeStage {
             };
             if asleep > 0.0 {
                 self.keep.push(true);
-                self.findings.candidates.groups.push(Group { a, b, limit: least, ..Group::default() });
-                self.walked.push(Walked { radius: f64::NEG_INFINITY, asleep, ..self.old_walked[old] });
+                let travel = self.old_groups[old].travel + self.ways.as_ref().map_or(0.0, |w| w.since(a, b));
+                let group = Group { limit: least, travel, asleep: true, ..self.old_groups[old] };
+                self.findings.candidates.groups.push(group);
+                self.walked.push(Walked { asleep, ..self.old_walked[old] });
                 continue;
             }
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
@@ -581,7 +592,8 @@ impl ThreeStage {
                 self.keep.push(true);
                 let since = self.ways.as_ref().map_or(f64::INFINITY, |w| w.since(a, b));
                 let travel = self.old_groups[old].travel + since;
-                self.findings.candidates.groups.push(Group { limit: least, travel, ..self.old_groups[old] });
+                let group = Group { limit: least, travel, asleep: false, ..self.old_groups[old] };
+                self.findings.candidates.groups.push(group);
                 self.walked.push(Walked { asleep: 0.0, ..self.old_walked[old] });
                 self.findings.stats.body_pairs_kept += 1;
                 continue;

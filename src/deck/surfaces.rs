@@ -7,7 +7,7 @@ use crate::contact::check::{self, Problem};
 use crate::contact::overlap;
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::{PairSearch, Pass, Positions, Query};
+use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
@@ -103,7 +103,12 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
         nodes: body.slots.len(),
     });
     let bodies = bodies.collect();
-    let overlaps = if problems.none() { overlaps(&scene, &x) } else { Vec::new() };
+    let overlaps = if problems.none() { overlaps(&scene, &x) } else { Ok(Vec::new()) };
+    let overlaps = overlaps.unwrap_or_else(|error| {
+        let (place, message) = (tree.place(&["body"]), format!("overlaps cannot be looked for: {error}"));
+        problems.add(&place, message, "take fewer cells, or a machine with more memory");
+        Vec::new()
+    });
     for overlap in overlaps.iter().take(TOLD) {
         let Overlap { bodies: [a, b], depth, at } = overlap;
         let message = format!(
@@ -270,11 +275,41 @@ fn lie_on_each_other(scene: &Scene, x: &[Vec3], f: u32, g: u32) -> bool {
     inside(middle(scene, x, f), g, m) || inside(middle(scene, x, g), f, n)
 }
 
+/// Two bodies that a search found behind each other's surface, and points that lie inside of a body if that is so.
+struct Claim {
+    bodies: [u32; 2],
+    depth: f64,
+    at: Vec3,
+    inside: [(u32, Vec3); 2],
+}
+
+/// Is a point inside the closed surface of a body? It sees all of it under the solid angle 4π then, and from outside under none; a triangle
+/// of corners a, b, c, seen from the origin, under tan(Ω/2) = a·(b×c) / (|a||b||c| + a·b|c| + b·c|a| + c·a|b|) (van Oosterom & Strackee 1983).
+fn is_inside(scene: &Scene, x: &[Vec3], body: u32, point: &Vec3) -> bool {
+    let range = scene.bodies[body as usize].facets.clone();
+    let facets = &scene.facets[range.start as usize..range.end as usize];
+    if !facets.iter().all(|f| matches!(f.kind, FacetKind::Triangle | FacetKind::Quad)) {
+        return true;
+    }
+    let triangles = facets.iter().flat_map(|facet| {
+        let corners = facet.corners();
+        (2..corners.len()).map(|k| [corners[0], corners[k - 1], corners[k]].map(|k| x[k as usize] - point))
+    });
+    let angle: f64 = triangles
+        .map(|[a, b, c]| {
+            let [l, m, n] = [a.norm(), b.norm(), c.norm()];
+            let over = l * m * n + a.dot(&b) * n + b.dot(&c) * l + c.dot(&a) * m;
+            2.0 * a.dot(&b.cross(&c)).atan2(over)
+        })
+        .sum();
+    angle.abs() > 2.0 * std::f64::consts::PI
+}
+
 /// The deepest overlap of every two bodies. Surfaces that cross have nodes or edges near each other, so a reach of one
 /// edge finds them; a body that is inside another as a whole is not seen, nor are two coarse ones among much finer ones.
 ///
 /// What lies behind a surface of its own body is mostly the other side of a thin wall: it counts if the surface cuts itself.
-fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
+fn overlaps(scene: &Scene, x: &[Vec3]) -> Result<Vec<Overlap>, SearchError> {
     let edges = scene.bodies.iter().filter(|b| !b.plane && b.median_edge > 0.0).map(|b| b.median_edge);
     let (finest, coarsest) =
         edges.fold((f64::INFINITY, 0.0), |(lo, hi): (f64, f64), e| (lo.min(e), hi.max(e)));
@@ -288,16 +323,8 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
         max_penetration: Some(f64::INFINITY),
     };
     let mut search = ThreeStage::new();
-    if search.find(scene, x, None, &query).is_err() {
-        return Vec::new();
-    }
-    let mut deepest: BTreeMap<[u32; 2], (f64, Vec3)> = BTreeMap::new();
-    let mut add = |a: u32, b: u32, depth: f64, at: Vec3| {
-        let known = deepest.entry([a.min(b), a.max(b)]).or_insert((depth, at));
-        if known.0 < depth {
-            *known = (depth, at);
-        }
-    };
+    search.find(scene, x, None, &query)?;
+    let mut claims = Vec::new();
     let least = ROUND_OFF * edge;
     let open: Vec<bool> = (0..scene.bodies.len()).map(|b| is_open(scene, b)).collect();
     let cut = cut_by_themselves(scene, x);
@@ -308,22 +335,39 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Vec<Overlap> {
         if open[facet.body as usize] && -record.gap > limit {
             continue;
         }
-        let body = scene.node_body[record.node as usize];
+        let (body, at) = (scene.node_body[record.node as usize], x[record.node as usize]);
         if body != facet.body || cut[body as usize] {
-            add(body, facet.body, -record.gap, x[record.node as usize]);
+            let bodies = [body, facet.body];
+            claims.push(Claim { bodies, depth: -record.gap, at, inside: [(facet.body, at); 2] });
         }
     }
     for r in search.edge_edge().iter().filter(|r| -r.gap > least) {
         let [a, b] = [r.first, r.second].map(|e| scene.edges[e as usize].body);
         if in_normal_cones(scene, x, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
-            add(a, b, -r.gap, r.p);
+            claims.push(Claim { bodies: [a, b], depth: -r.gap, at: r.p, inside: [(b, r.p), (a, r.q)] });
+        }
+    }
+    let mut deepest: BTreeMap<[u32; 2], (f64, Vec3)> = BTreeMap::new();
+    claims.sort_by(|p, q| q.depth.total_cmp(&p.depth));
+    for claim in claims {
+        let [a, b] = claim.bodies;
+        let pair = [a.min(b), a.max(b)];
+        let inside =
+            |&(body, point): &(u32, Vec3)| open[body as usize] || a == b || is_inside(scene, x, body, &point);
+        if !deepest.contains_key(&pair) && claim.inside.iter().all(inside) {
+            deepest.insert(pair, (claim.depth, claim.at));
         }
     }
     for (pair, depth, at) in coincident(scene, x, &open) {
-        add(pair[0], pair[1], depth, at);
+        let known = deepest.entry([pair[0].min(pair[1]), pair[0].max(pair[1])]).or_insert((depth, at));
+        if known.0 < depth {
+            *known = (depth, at);
+        }
     }
     let mut deepest: Vec<_> = deepest.into_iter().collect();
     deepest.sort_by(|p, q| q.1.0.total_cmp(&p.1.0).then(p.0.cmp(&q.0)));
     let name = |b: u32| scene.bodies[b as usize].name.clone();
-    deepest.into_iter().map(|(pair, (depth, at))| Overlap { bodies: pair.map(name), depth, at }).collect()
+    let overlap =
+        |(pair, (depth, at)): ([u32; 2], (f64, Vec3))| Overlap { bodies: pair.map(name), depth, at };
+    Ok(deepest.into_iter().map(overlap).collect())
 }

@@ -4,6 +4,7 @@
 //! short, and is left out. In a finished run a short row is damage.
 
 use super::LookError;
+use crate::output::summary::checked;
 use crate::run::disk;
 use std::path::Path;
 
@@ -99,6 +100,7 @@ impl Summary {
         let path = dir.join("summary.json");
         let text = read_text(&path)?;
         let bad = |what: String| LookError::Summary { path: path.clone(), what };
+        let text = checked(&text).map_err(bad)?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
         let Some(status) = value["status"].as_str() else {
             return Err(bad("it has no \"status\"".into()));

@@ -24,6 +24,7 @@ use crate::output::vtu::{FrameData, name, read_vtu_fields};
 use crate::run::memory::lack_now;
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Which values the colours span.
@@ -205,7 +206,10 @@ impl<'a> Show<'a> {
         let path = series.path(&series.entries()[chosen[0]]);
         let mut first = read_vtu_fields(&path, |_| true)?;
         let field = choose_field(&first, options.field, &path)?;
-        let names = Summary::read(dir).map_or(Vec::new(), |s| s.bodies());
+        let names = match Summary::read(dir) {
+            Err(LookError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Vec::new(),
+            told => told?.bodies(),
+        };
         let mut aim = Aim::new(options, &names, &first)?;
         aim.leave_out(&mut first);
         let skin = Skin::new(&first);

@@ -33,8 +33,11 @@ impl Results {
         Summary::read(&self.folder)
     }
 
-    /// A text of the folder: `summary.json`, `deck.toml` or `history.csv`.
+    /// A text of the folder: `deck.toml` or `history.csv`, or `summary.json` if it is as it was written.
     pub fn text(&self, name: &str) -> Result<String, LookError> {
+        if name == "summary.json" {
+            self.summary()?;
+        }
         let path = self.folder.join(name);
         fs::read_to_string(&path).map_err(|source| LookError::Read { path, source })
     }

@@ -191,7 +191,7 @@ impl Asynchronous {
     }
 
     pub fn counters(&self, ledger: &Ledger) -> Counters {
-        let tally = &self.collisions.books.tally;
+        let tally = &self.collisions.tally;
         Counters {
             element_kicks: ledger.element_kicks,
             contact_checks: tally.checks,
@@ -202,7 +202,7 @@ impl Asynchronous {
 
     /// Time of the last collision kick [s]; zero before the first.
     pub fn last_contact(&self) -> f64 {
-        self.collisions.books.tally.last
+        self.collisions.tally.last
     }
 
     /// Length of a tick [s].
@@ -284,7 +284,7 @@ impl Asynchronous {
         ledger.kinetic = found.kinetic;
         ledger.strain = found.strain;
         ledger.hourglass = found.hourglass;
-        let (sums, tally) = (&self.sums, &self.collisions.books.tally);
+        let (sums, tally) = (&self.sums, &self.collisions.tally);
         ledger.external = sums.external + found.sums.external + tally.external;
         ledger.damping = sums.damping + found.sums.damping;
         ledger.impulse = sums.impulse + found.sums.impulse + tally.impulse;
@@ -303,7 +303,7 @@ impl Asynchronous {
     /// Keeps the contacts of the last window's length, wherever calls begin and end.
     fn forget_contacts(&mut self, tick: u64) {
         let since = self.clock.time(tick.saturating_sub(self.window.0));
-        let carried = &mut self.collisions.books.impulses.carried;
+        let carried = &mut self.collisions.world.impulses.carried;
         carried.reserve(3 * carried.len());
         carried.retain(|c| c.time > since);
     }
@@ -376,7 +376,8 @@ impl Asynchronous {
                 (_, id) => collisions.check(id as usize, &mut context),
             };
             if let Some(bodies) = self.collisions.passed {
-                let [first, second] = bodies.map(|b| self.collisions.scene.bodies[b as usize].name.clone());
+                let [first, second] =
+                    bodies.map(|b| self.collisions.world.scene.bodies[b as usize].name.clone());
                 let time = self.clock.time(tick);
                 return Err((tick, StepError::PassedThrough { first, second, time }));
             }
@@ -440,10 +441,16 @@ impl Method for Asynchronous {
     }
 
     /// To the end of the present window: nothing else is a step of everybody.
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         let end = if self.now < self.window.1 { self.window.1 } else { self.window.1 + self.window.0 };
         let end = self.clock.time(end);
-        self.advance(model, state, end, ledger, &AtomicBool::new(false)).map(|_| ())
+        self.advance(model, state, end, ledger, stop)
     }
 
     fn advance(
@@ -511,7 +518,7 @@ impl Method for Asynchronous {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.collisions.books.impulses)
+        Some(&self.collisions.world.impulses)
     }
 
     fn contacts_since(&self, since: f64) -> Option<u64> {

@@ -473,14 +473,13 @@ impl ContactSet {
         record.read_vectors(&name("forces"), &mut forces)?;
         let kept = keys.chunks_exact(4).zip(forces).map(|(k, force)| {
             let kind = if k[0] == 0.0 { Kind::NodeFace } else { Kind::EdgeEdge };
-            let key = Key { kind, first: k[1] as u32, second: k[2] as u32, part: 0 };
+            let key = Key { kind, first: k[1] as u32, second: k[2] as u32 };
             Kept { key, body: k[3] as u32, force }
         });
         self.kept = kept.collect();
-        let mut halves = [0.0; 5];
-        record.read_numbers(&name("halves"), &mut halves)?;
-        self.deferred = DeferredWork { contact: halves[0], outer: halves[1] };
-        (self.speed, self.depth, self.contacts.typical) = (halves[2], halves[3], halves[4]);
+        let DeferredWork { contact, outer } = &mut self.deferred;
+        [*contact, *outer, self.speed, self.depth, self.contacts.typical] =
+            record.read_values(&name("halves"))?;
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }

@@ -29,6 +29,7 @@ mod thin;
 use super::bipotential::{ContactSet, StepInput};
 use super::chunks::follow_supports;
 use super::impulses::Impulses;
+use super::in_parts::{step_in_parts, unsolved};
 use super::semi_explicit::{Activation, Options as ContactOptions};
 use super::step_control::StepControl;
 use super::{Method, Reached, StepError, StepRule, Watch};
@@ -38,7 +39,7 @@ use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::Report;
-use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
+use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
 pub(super) use equations::external;
@@ -123,25 +124,14 @@ pub struct BipotentialImplicit {
     /// Iterations of the last step, and contacts that stuck and slipped in it.
     iterations: u64,
     counts: [u64; 2],
-    /// What was there at the start of a step that is done in parts.
-    before: Option<Box<(Record, Ledger)>>,
 }
 
 impl BipotentialImplicit {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, FactorError> {
         let contact_set = ContactSet::new(model);
-        let bounds = model
-            .reference
-            .iter()
-            .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
-                (b.0.inf(x), b.1.sup(x))
-            });
-        let size = if contact_set.world.finest > 0.0 {
-            contact_set.world.finest
-        } else {
-            1e-2 * (bounds.1 - bounds.0).norm()
-        };
+        let finest = contact_set.world.finest;
+        let size = if finest > 0.0 { finest } else { 1e-2 * model.size() };
         Ok(BipotentialImplicit {
             options,
             control: StepControl::with_damping(model, rule),
@@ -157,7 +147,6 @@ impl BipotentialImplicit {
             halved: 0,
             iterations: 0,
             counts: [0; 2],
-            before: None,
         })
     }
 
@@ -169,58 +158,6 @@ impl BipotentialImplicit {
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.newton.iterations, self.halved)
-    }
-
-    /// A whole step, unless it is stopped: then the state is that of its start.
-    fn whole_step(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
-        self.before = None;
-        self.contact_set.world.impulses.forget();
-        self.newton.begin();
-        let factored = self.work.factored.clone();
-        let iterations = self.newton.iterations;
-        let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
-            let done = self.attempt(model, state, leap, ledger, stop);
-            if done.is_err() {
-                state.x.copy_from_slice(&self.work.x);
-                state.v.copy_from_slice(&self.work.v);
-                self.ready = false;
-                self.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
-            }
-            done
-        });
-        let before = self.before.take();
-        let trouble = match done {
-            Ok(()) => {
-                state.step += 1;
-                self.iterations = self.newton.iterations - iterations;
-                self.counts = self.contact_set.stick_and_slip();
-                ledger.penetration = self.find_contacts(model, state, dt)?;
-                self.ready = true;
-                ledger.close_step(dt);
-                return Ok(Reached::Until);
-            }
-            Err(trouble) => trouble,
-        };
-        // parts that were done are taken back: the last good state is that of a whole step
-        if let Some(before) = before {
-            let (record, old) = *before;
-            let restored = State::restore(model, &record);
-            if let (Ok(old_state), Ok(())) = (restored, self.restore(model, &record)) {
-                (*state, *ledger) = (old_state, old);
-            }
-        }
-        (self.work.factored, self.work.stale) = (factored, true);
-        match trouble {
-            Trouble::Stopped => Ok(Reached::Stopped),
-            Trouble::Again(error) | Trouble::Error(error) => Err(error),
-        }
     }
 
     fn find_contacts(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
@@ -267,9 +204,6 @@ impl BipotentialImplicit {
             + self.newton.last.floor * self.size;
         if created > most && !leap.last {
             return Err(Trouble::Again(StepError::Created { time: t1, dt: h, share: created / energy }));
-        }
-        if leap.depth > 0 && self.before.is_none() {
-            self.keep_before(state, ledger);
         }
         self.book(model, state, h, &totals, ledger);
         state.material.accept();
@@ -335,15 +269,6 @@ impl BipotentialImplicit {
         }
     }
 
-    /// Remembers the start of the step, before the first part of it is booked.
-    fn keep_before(&mut self, state: &State, ledger: &Ledger) {
-        let mut record = Record::default();
-        let start = State { x: self.work.x.clone(), v: self.work.v.clone(), ..state.clone() };
-        start.save(&mut record);
-        self.save(&mut record);
-        self.before = Some(Box::new((record, ledger.clone())));
-    }
-
     /// Velocities at the end, held directions as prescribed.
     fn finish(&self, model: &Model, state: &mut State, h: f64) {
         let (theta, work) = (self.options.theta, &self.work);
@@ -386,37 +311,9 @@ impl BipotentialImplicit {
 
     /// What does not settle: the worst node, and the contact it takes part in.
     fn trouble(&self, model: &Model, state: &State, leap: Leap, stuck: Stuck) -> StepError {
-        let Leap { length: dt, end: time, .. } = leap;
-        let residual = match stuck {
-            Stuck::Inverted => {
-                if let Some((block, element, det_f)) = Forces::find_failure(model, &state.x) {
-                    let body = model.body_of_block(block).name.clone();
-                    return StepError::Inverted { body, element, time, det_f };
-                }
-                self.newton.last
-            }
-            Stuck::Residual(residual) => residual,
-            Stuck::Factors(error) => return StepError::Factors { time, dt, error },
-        };
-        let unknowns = &self.work.parts.unknowns;
-        let left = |k: usize| unknowns.expand(k, &self.work.left).norm();
-        let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
-            let l = left(k);
-            if l > worst.1 { (k, l) } else { worst }
-        });
-        let body = &model.bodies[self.work.parts.body(worst.0)];
-        let contact = self.contact_set.contact_of(worst.0).map(|[a, b]| {
-            let name = |b: u32| model.contact.name_of(model, b);
-            [name(a), name(b)]
-        });
-        StepError::NoConvergence {
-            time,
-            dt,
-            body: body.name.clone(),
-            node: worst.0 - body.nodes.start,
-            share: residual.force / residual.scale.max(f64::MIN_POSITIVE),
-            contact,
-        }
+        let left = |k: usize| self.work.parts.unknowns.expand(k, &self.work.left);
+        let contact = |k: usize| self.contact_set.contact_of(k);
+        unsolved(model, &state.x, leap, (stuck, &self.newton), left, contact)
     }
 
     /// Work of every force as its mean times the mean velocity: exact for the kinetic energy.
@@ -483,19 +380,40 @@ impl Method for BipotentialImplicit {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.whole_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
-    }
-
     /// A stop is heard between iterations too.
-    fn step_unless(
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        self.whole_step(model, state, ledger, stop)
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        self.contact_set.world.impulses.forget();
+        self.newton.begin();
+        let factored = self.work.factored.clone();
+        let iterations = self.newton.iterations;
+        let step = ([dt, t1], self.options.halvings);
+        let reached = step_in_parts(self, model, state, ledger, step, |own, state, ledger, leap| {
+            let done = own.attempt(model, state, leap, ledger, stop);
+            if done.is_err() {
+                state.x.copy_from_slice(&own.work.x);
+                state.v.copy_from_slice(&own.work.v);
+                own.ready = false;
+                own.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
+            }
+            done
+        });
+        if reached != Ok(Reached::Until) {
+            (self.work.factored, self.work.stale) = (factored, true);
+            return reached;
+        }
+        self.iterations = self.newton.iterations - iterations;
+        self.counts = self.contact_set.stick_and_slip();
+        ledger.penetration = self.find_contacts(model, state, dt)?;
+        self.ready = true;
+        ledger.close_step(dt);
+        reached
     }
 
     fn next_step(&self) -> f64 {
@@ -539,9 +457,8 @@ impl Method for BipotentialImplicit {
         record.read_vectors("implicit.external", &mut self.work.external[0])?;
         record.read_vectors("implicit.support", &mut self.support)?;
         record.read_vectors("implicit.factored", &mut self.work.factored.0)?;
-        let mut step = [0.0];
-        record.read_numbers("implicit.factored-step", &mut step)?;
-        (self.work.factored.1, self.work.stale) = (step[0], true);
+        [self.work.factored.1] = record.read_values("implicit.factored-step")?;
+        self.work.stale = true;
         let [stick, slip] = &mut self.counts;
         [self.newton.iterations, self.halved, self.iterations, *stick, *slip] =
             record.read_counts("implicit.effort")?;

@@ -9,7 +9,7 @@ use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::pair::Pair;
 use crate::contact::places::Places;
 use crate::contact::scene::Scene;
-use crate::contact::search::PairSearch;
+use crate::contact::search::{PairSearch, Query, SearchError};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -50,7 +50,7 @@ impl ContactWorld {
             inertia: Inertia::of_model(model),
             drawn,
             x,
-            poses: Vec::new(),
+            poses: Vec::with_capacity(model.contact.obstacles.len()),
             impulses: Impulses::new(model.reference.len()),
             finest: if finest.is_finite() { finest } else { 0.0 },
         }
@@ -58,16 +58,26 @@ impl ContactWorld {
 
     /// Can anything touch anything?
     pub fn anything_meets(&self) -> bool {
-        let bodies = 0..self.scene.bodies.len() as u32;
-        bodies.clone().any(|a| bodies.clone().any(|b| self.scene.may_meet(a, b)))
+        (0..self.scene.bodies.len() as u32).any(|b| self.scene.meets_anybody(b))
     }
 
     /// Brings nodes to `x` and obstacles to where they are at `time`.
     pub fn place(&mut self, model: &Model, x: impl IndexedParallelIterator<Item = Vec3>, time: f64) {
         let soft = x.len();
         self.x[..soft].par_iter_mut().zip(x).with_min_len(NODES).for_each(|(to, x)| *to = x);
+        self.place_obstacles(model, time);
+    }
+
+    /// Brings obstacles to where they are at `time`.
+    pub fn place_obstacles(&mut self, model: &Model, time: f64) {
+        let soft = model.reference.len();
         model.contact.place(time, &self.drawn, &mut self.x[soft..]);
         pose_all(model, time, &mut self.poses);
+    }
+
+    /// Finds what `query` asks for where everybody is now; `start` is where they were at the start of the step.
+    pub fn find(&mut self, start: Option<&[Vec3]>, query: &Query) -> Result<(), SearchError> {
+        self.search.find(&self.scene, &self.x, start, query)
     }
 
     /// Where everybody is now, obstacles with their velocities of the instant.
@@ -78,10 +88,9 @@ impl ContactWorld {
     /// Counts the impulse `j` [N s] of a pair on the side with positive weights.
     #[inline]
     pub fn count(&mut self, pair: &Pair, j: Vec3) {
-        let on_first = self.scene.on_first(pair, j);
-        self.impulses.add(pair.bodies, on_first);
         let carried = Carried::by_pair(pair, pair.bodies, |k| self.x[k], j);
-        self.impulses.carried.push(if on_first == j { carried } else { carried.turned() });
+        let on_first = self.scene.on_first(pair, j) == j;
+        self.impulses.count(if on_first { carried } else { carried.turned() });
     }
 
     pub fn save(&self, method: &str, record: &mut Record) {

@@ -42,13 +42,14 @@ mod thin;
 use super::impulses::Impulses;
 use super::newmark::Newmark;
 use super::response::Projection;
-use super::{Method, StepError, StepRule, Watch};
+use super::{Method, Reached, StepError, StepRule, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use carom_declare::{Count, section, words};
 use collisions::Collisions;
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
 
 words! {
     /// Where in the step contact is looked at.
@@ -326,11 +327,18 @@ impl Method for Dcr {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         match self.options.variant {
-            Variant::Predictor => self.step_after_predictor(model, state, ledger),
-            Variant::FullStep => self.step_after_full_step(model, state, ledger),
+            Variant::Predictor => self.step_after_predictor(model, state, ledger)?,
+            Variant::FullStep => self.step_after_full_step(model, state, ledger)?,
         }
+        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {
@@ -360,9 +368,7 @@ impl Method for Dcr {
 
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         self.newmark.restore(model, "dcr", record)?;
-        let mut half_step_energy = [0.0; 2];
-        record.read_numbers("dcr.shift", &mut half_step_energy)?;
-        [self.half_step_energy, self.short] = half_step_energy;
+        [self.half_step_energy, self.short] = record.read_values("dcr.shift")?;
         self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;
         self.collisions.known = known.chunks_exact(2).map(|k| [k[0] as u32, k[1] as u32]).collect();

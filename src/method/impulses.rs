@@ -43,9 +43,9 @@ impl Carried {
     pub fn by_pair(pair: &Pair, bodies: [u32; 2], x: impl Fn(usize) -> Vec3, j: Vec3) -> Carried {
         let on_positive = pair.stencil().filter(|(_, w)| *w > 0.0);
         let (point, normal) = centre(on_positive.map(|(k, w)| (w * pair.normal, x(k))));
-        let Key { kind, first, second, part } = pair.key;
+        let Key { kind, first, second } = pair.key;
         Carried {
-            id: [kind as u32, first, second, part],
+            id: [kind as u32, first, second, 0],
             bodies,
             time: 0.0,
             point,
@@ -96,8 +96,14 @@ impl Impulses {
         self.carried.clear();
     }
 
+    /// Counts a contact that carried an impulse.
+    pub fn count(&mut self, carried: Carried) {
+        self.add(carried.bodies, carried.impulse);
+        self.carried.push(carried);
+    }
+
     /// Counts an impulse on the first of two bodies, given by the second.
-    pub fn add(&mut self, [a, b]: [u32; 2], on_first: Vec3) {
+    fn add(&mut self, [a, b]: [u32; 2], on_first: Vec3) {
         let (key, on_first) = if a <= b { ([a, b], on_first) } else { ([b, a], -on_first) };
         if self.between.get(self.last).is_none_or(|p| p.0 != key) {
             self.last = self.between.binary_search_by_key(&key, |p| p.0).unwrap_or_else(|at| {

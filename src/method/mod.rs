@@ -15,10 +15,12 @@
 //! | file | what they share |
 //! |------|-----------------|
 //! | `step_control.rs` | how long a step is |
+//! | `in_parts.rs` | steps that Newton's method solves, in halves where it must |
 //! | `newmark.rs`, `chunks.rs`, `rattle.rs` | the two half steps of explicit Newmark; nodes as tasks see them; supports by multipliers |
 //! | `contact_world.rs`, `impulses.rs` | who touches whom, and the impulses of contact since the start |
 //! | `bipotential.rs` | contacts of a step that are solved all together |
 //! | `response.rs` | the answer to one impact |
+//! | `impact_zones.rs` | nodes that keep their places to each other in a step |
 
 pub mod asynchronous;
 pub(crate) mod bipotential;
@@ -26,7 +28,9 @@ pub mod bipotential_implicit;
 mod chunks;
 pub(crate) mod contact_world;
 pub mod dcr;
+pub(crate) mod impact_zones;
 pub mod impulses;
+mod in_parts;
 pub(crate) mod newmark;
 pub mod nonsmooth;
 mod rattle;
@@ -145,19 +149,15 @@ pub trait Method: Send {
     /// Measures the initial state and opens the ledger. Called once, before anything else; not after `restore`.
     fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError>;
 
-    /// Does one step of its own. On failure the state is that of the last good one.
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError>;
-
-    /// The same for methods whose steps are long: once `stop` is raised the step may be given up, and the state stays as it was.
-    fn step_unless(
+    /// Does one step of its own. On failure the state is that of the last good one. Where steps are long one may be given up once `stop`
+    /// is raised; then the state stays as it was.
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
         ledger: &mut Ledger,
-        _stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        self.step(model, state, ledger).map(|()| Reached::Until)
-    }
+        stop: &AtomicBool,
+    ) -> Result<Reached, StepError>;
 
     /// Carries `state` to the first instant at or after `until` that the method reaches by itself,
     /// or returns between two steps once `stop` is raised. `ledger` holds all work done on the way.
@@ -173,7 +173,7 @@ pub trait Method: Send {
     ) -> Result<Reached, StepError> {
         while state.time < until - EARLY * self.next_step() {
             let stopped = stop.load(Ordering::Relaxed);
-            if stopped || self.step_unless(model, state, ledger, stop)? == Reached::Stopped {
+            if stopped || self.step(model, state, ledger, stop)? == Reached::Stopped {
                 return Ok(Reached::Stopped);
             }
         }

@@ -318,7 +318,7 @@ impl Newmark {
 
     /// Internal force and load on a node [N] at the last evaluation, which was at `time`.
     pub fn force_and_load(&self, model: &Model, node: usize, time: f64) -> (Vec3, Vec3) {
-        let body = body_of(model, node);
+        let body = model.body_of_node(node);
         let load = self.loads.now.get(node).copied().unwrap_or_default();
         (self.forces.at(node), model.mass[node] * body.gravity * body.gravity_table.at(time) + load)
     }
@@ -432,7 +432,7 @@ impl Half<'_> {
             }
         };
         *a = held.free * *a;
-        let body = body_of(self.model, node);
+        let body = self.model.body_of_node(node);
         let pull = unbalanced_force(body, m, self.forces.at(node), &self.loads.now, held, self.t1, *v);
         let before = std::mem::replace(memory, Memory { v: memory.v, pull: pull.into() });
         let support = self.book_held(held, &before, pull, [middle, *v], sums);
@@ -482,10 +482,6 @@ impl Half<'_> {
             - x.cross(&touch.impulse);
         impulse
     }
-}
-
-fn body_of(model: &Model, node: usize) -> &Body {
-    &model.bodies[model.bodies.partition_point(|b| b.nodes.end <= node)]
 }
 
 /// `f − f_ext + c m v` of a held node: what its support has to bear.

@@ -37,12 +37,13 @@ pub mod touching;
 use super::impulses::Impulses;
 use super::newmark::{Newmark, Touched};
 use super::step_control::StepRule;
-use super::{Method, StepError, Watch};
+use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use carom_declare::{Count, Positive, Share, section, words};
 use program::{Friction, FrictionGradient, Gradient, Program};
+use std::sync::atomic::AtomicBool;
 use touching::Touching;
 
 words! {
@@ -123,8 +124,7 @@ pub struct Report {
     /// Constraints of the working set, and those that press.
     pub constraints: usize,
     pub active: usize,
-    /// Work of normal forces `F_n·Δφ` and of friction `Σ p·s` [J].
-    pub normal_work: f64,
+    /// Work of friction `Σ p·s` [J].
     pub friction_work: f64,
     /// Largest `|p| / μN̂`, and the least `p·s` [J].
     pub cone: f64,
@@ -175,9 +175,7 @@ impl Short {
     }
 
     fn restore(record: &Record) -> Result<Short, RecordError> {
-        let mut short = [0.0; 2];
-        record.read_numbers("nonsmooth.short", &mut short)?;
-        let [left, usual] = short;
+        let [left, usual] = record.read_values("nonsmooth.short")?;
         match left == 0.0 || (usual > 0.0 && usual.is_finite()) {
             true => Ok(Short { left: left as u64, usual }),
             false => Err(RecordError::Meaningless("nonsmooth.short".into())),
@@ -290,7 +288,7 @@ impl Nonsmooth {
                     break;
                 }
                 for k in nodes {
-                    of.at.now[k as usize] = of.at.pre[k as usize];
+                    of.at.world.x[k as usize] = of.at.pre[k as usize];
                 }
             }
             watch.add(&mut ledger.phases.response);
@@ -303,7 +301,7 @@ impl Nonsmooth {
         self.touching.collect(model, self.newmark.dt());
         for (&k, kick) in self.touching.touched.iter().zip(&self.touching.kicks) {
             let k = k as usize;
-            state.x[k] = self.touching.at.now[k];
+            state.x[k] = self.touching.at.world.x[k];
             state.v[k] += kick.kick;
         }
     }
@@ -327,7 +325,13 @@ impl Method for Nonsmooth {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         let halvings = self.touching.options.halvings;
         while let Err(error) = self.try_step(model, state, ledger) {
             let dt = self.newmark.dt();
@@ -340,7 +344,7 @@ impl Method for Nonsmooth {
         if let Some(usual) = self.short.done() {
             self.newmark.set_step(state, usual);
         }
-        Ok(())
+        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {
@@ -356,7 +360,7 @@ impl Method for Nonsmooth {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touching.impulses)
+        Some(&self.touching.at.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

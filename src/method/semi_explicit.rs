@@ -26,7 +26,7 @@ mod nodes;
 use super::bipotential::{ContactSet, StepInput};
 use super::impulses::Impulses;
 use super::step_control::StepControl;
-use super::{Blow, Method, StepError, StepRule, Watch};
+use super::{Blow, Method, Reached, StepError, StepRule, Watch};
 use crate::contact::search::Pass;
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
@@ -35,6 +35,7 @@ use crate::model::{Ledger, Model, State};
 use crate::solve::contacts::{Contact, Local, Report, Seconds};
 use carom_declare::{Count, Positive, Share, section, words};
 use nodes::{Done, Nodes};
+use std::sync::atomic::AtomicBool;
 
 words! {
     /// When a contact acts.
@@ -202,7 +203,13 @@ impl Method for SemiExplicit {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         if !self.ready {
             self.prepare(model, state)?;
         }
@@ -273,7 +280,7 @@ impl Method for SemiExplicit {
         ledger.penetration = self.prepare(model, state)?;
         watch.add(&mut ledger.phases.search);
         ledger.close_step(dt);
-        Ok(())
+        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {
@@ -308,9 +315,8 @@ impl Method for SemiExplicit {
         self.control.restore("semi", record)?;
         self.nodes.restore("semi", record)?;
         self.contact_set.restore("semi", record)?;
-        let mut put_in = [0.0];
-        record.read_numbers("semi.put_in", &mut put_in)?;
-        (self.put_in, self.ready) = (put_in[0], false);
+        [self.put_in] = record.read_values("semi.put_in")?;
+        self.ready = false;
         Ok(())
     }
 }

@@ -17,15 +17,14 @@
 //! There is no contact, and what could move as a whole is refused: it has no place of its own.
 
 use super::chunks::follow_supports;
+use super::in_parts::{step_in_parts, unsolved};
 use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State, Table};
 use crate::solve::assembly::{System, Unknowns};
-use crate::solve::newton::{
-    Increment, Leap, Limits, Newton, Outcome, Problem, Residual, Stuck, Trouble, in_halves,
-};
+use crate::solve::newton::{Increment, Leap, Limits, Newton, Outcome, Problem, Residual, Trouble};
 use crate::solve::sparse::{FactorError, Shape};
 use carom_declare::{Count, section};
 use nalgebra::SMatrix;
@@ -98,10 +97,6 @@ impl Statics {
         let zero = || vec![Vec3::zeros(); model.reference.len()];
         let unknowns = Unknowns::new(model);
         let one = |b: usize| System::new(model, &unknowns, b..b + 1, Shape::Symmetric);
-        let bounds = model
-            .reference
-            .iter()
-            .fold((model.reference[0], model.reference[0]), |b, x| (b.0.inf(x), b.1.sup(x)));
         Ok(Statics {
             dt: end / f64::from(options.steps.max(1)),
             options,
@@ -109,7 +104,7 @@ impl Statics {
             forces: Forces::new(model),
             newton: Newton::default(),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            size: (bounds.1 - bounds.0).norm(),
+            size: model.size(),
             halved: 0,
             work: Work {
                 systems: (0..model.bodies.len()).map(one).collect(),
@@ -122,42 +117,6 @@ impl Statics {
                 floor: 0.0,
             },
         })
-    }
-
-    fn load_step(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        let t1 = (state.step + 1) as f64 * self.dt;
-        self.newton.begin();
-        let (x, time, books, support) = (state.x.clone(), state.time, ledger.clone(), self.support.clone());
-        let done = in_halves(self.dt, t1, self.options.halvings, &mut |leap| {
-            let done = self.attempt(model, state, leap, ledger, stop);
-            if done.is_err() {
-                state.x.copy_from_slice(&self.work.x);
-                self.halved += u64::from(!leap.last);
-            }
-            done
-        });
-        match done {
-            Ok(()) => {
-                state.step += 1;
-                ledger.close_step(self.dt);
-                Ok(Reached::Until)
-            }
-            Err(trouble) => {
-                // parts that were done are taken back
-                (state.x, state.time, *ledger, self.support) = (x, time, books, support);
-                self.measure(model, state);
-                match trouble {
-                    Trouble::Stopped => Ok(Reached::Stopped),
-                    Trouble::Again(error) | Trouble::Error(error) => Err(error),
-                }
-            }
-        }
     }
 
     /// Forces at the state as it stands.
@@ -210,41 +169,13 @@ impl Statics {
         match (outcome, totals) {
             (Outcome::Converged, Some(totals)) => self.book(model, state, leap, &totals, ledger),
             (Outcome::Stuck(stuck), _) => {
-                return Err(Trouble::Again(self.trouble(model, state, leap, stuck)));
+                let left = |k: usize| self.work.unknowns.expand(k, &self.work.left);
+                let of = (stuck, &self.newton);
+                return Err(Trouble::Again(unsolved(model, &state.x, leap, of, left, |_| None)));
             }
             _ => return Err(Trouble::Stopped),
         }
         Ok(())
-    }
-
-    fn trouble(&self, model: &Model, state: &State, leap: Leap, stuck: Stuck) -> StepError {
-        let Leap { length: dt, end: time, .. } = leap;
-        match stuck {
-            Stuck::Factors(error) => return StepError::Factors { time, dt, error },
-            Stuck::Inverted => {
-                if let Some((block, element, det_f)) = Forces::find_failure(model, &state.x) {
-                    let body = model.body_of_block(block).name.clone();
-                    return StepError::Inverted { body, element, time, det_f };
-                }
-            }
-            Stuck::Residual(_) => {}
-        }
-        let left = |k: usize| self.work.unknowns.expand(k, &self.work.left).norm();
-        let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
-            let l = left(k);
-            if l > worst.1 { (k, l) } else { worst }
-        });
-        let at = model.bodies.partition_point(|b| b.nodes.end <= worst.0);
-        let body = &model.bodies[at];
-        let last = self.newton.last;
-        StepError::NoConvergence {
-            time,
-            dt,
-            body: body.name.clone(),
-            node: worst.0 - body.nodes.start,
-            share: last.force / last.scale.max(f64::MIN_POSITIVE),
-            contact: None,
-        }
     }
 
     /// Work of loads and supports from the start of the part to its end, which becomes the next start.
@@ -452,19 +383,29 @@ impl Method for Statics {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.load_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
-    }
-
     /// A stop is heard between iterations too.
-    fn step_unless(
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        self.load_step(model, state, ledger, stop)
+        let t1 = (state.step + 1) as f64 * self.dt;
+        self.newton.begin();
+        let step = ([self.dt, t1], self.options.halvings);
+        let reached = step_in_parts(self, model, state, ledger, step, |own, state, ledger, leap| {
+            let done = own.attempt(model, state, leap, ledger, stop);
+            if done.is_err() {
+                state.x.copy_from_slice(&own.work.x);
+                own.halved += u64::from(!leap.last);
+            }
+            done
+        })?;
+        if reached == Reached::Until {
+            ledger.close_step(self.dt);
+        }
+        Ok(reached)
     }
 
     fn next_step(&self) -> f64 {

@@ -150,10 +150,8 @@ impl StepControl {
     }
 
     pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
-        let mut numbers = [0.0; 5];
-        record.read_numbers(&format!("{method}.step"), &mut numbers)?;
+        let [dt, begin, stable, energy, det_f] = record.read_values(&format!("{method}.step"))?;
         let [count, due, every] = record.read_counts(&format!("{method}.counts"))?;
-        let [dt, begin, stable, energy, det_f] = numbers;
         let ([step], time) = (record.read_counts("state.step")?, record.get("state.time")?);
         // time is t₀ + (n − n₀)Δt, and steps lead on
         let leads_on = |time: f64| {

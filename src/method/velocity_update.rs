@@ -33,7 +33,9 @@ mod update;
 
 use super::bipotential_implicit::external;
 use super::chunks::follow_supports;
+use super::contact_world::ContactWorld;
 use super::impulses::Impulses;
+use super::in_parts::{step_in_parts, unsolved};
 use super::step_control::StepControl;
 use super::{Method, Reached, StepError, StepRule, Watch};
 use crate::contact::scene::{FacetKind, Scene};
@@ -41,17 +43,16 @@ use crate::element::Positions;
 use crate::math::Vec3;
 use crate::model::between::ForcesBetween;
 use crate::model::forces::Forces;
-use crate::model::inertia::Inertia;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble, in_halves};
+use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
 use equations::{Elements, Equations, Inside, Work};
 use mass::Mass;
 use multipliers::States;
 use points::{Missed, Points};
 use std::sync::atomic::AtomicBool;
-use traction::{Law, Multiplier, Scheme};
+use traction::{Contact, Law, Multiplier, Scheme};
 
 pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
@@ -102,20 +103,16 @@ pub struct VelocityUpdate {
     options: Options,
     name: &'static str,
     control: StepControl,
-    scene: Scene,
-    inertia: Inertia,
-    impulses: Impulses,
+    world: ContactWorld,
     work: Work,
     newton: Newton,
     /// Velocities at the end, obstacles behind.
     velocity: Vec<Vec3>,
     last: Last,
     support: Vec<Vec3>,
-    finest: f64,
     /// Multipliers that the next step begins with.
     carried: Vec<Multiplier>,
     counts: Counts,
-    before: Option<Box<(Record, Ledger)>>,
 }
 
 impl VelocityUpdate {
@@ -141,15 +138,13 @@ impl VelocityUpdate {
         scheme: Scheme,
         elements: Elements,
     ) -> Result<Self, NotPossible> {
-        let scene = model.contact.scene(model, false);
-        let meets = |b: u32| (0..scene.bodies.len() as u32).any(|a| scene.may_meet(a, b));
-        let thin = (0..).zip(&scene.bodies).find(|(b, body)| body.attributes.two_sided() && meets(*b));
+        let world = ContactWorld::new(model, false);
+        let meets = |b: u32| world.scene.meets_anybody(b);
+        let thin = (0..).zip(&world.scene.bodies).find(|(b, body)| body.attributes.two_sided() && meets(*b));
         if let Some((_, body)) = thin {
             return Err(NotPossible::Shell(body.name.clone()));
         }
-        let points = Points::new(model, &scene, options.quadrature, options.pass);
-        let soft = scene.bodies.iter().filter(|b| !b.attributes.rigid() && b.median_edge > 0.0);
-        let finest = soft.map(|b| b.median_edge).fold(f64::INFINITY, f64::min);
+        let points = Points::new(model, &world, options.quadrature, options.pass);
         let nodes = points.nodes();
         let carried = vec![Multiplier::default(); points.list.len()];
         Ok(VelocityUpdate {
@@ -157,8 +152,6 @@ impl VelocityUpdate {
             options,
             name: if scheme == Scheme::Middle { "velocity-update" } else { "newmark-penalty" },
             control: StepControl::new(rule),
-            inertia: Inertia::of_model(model),
-            impulses: Impulses::new(model.reference.len()),
             work: Work::new(model, scheme, elements, points, Vec::new()),
             newton: Newton::default(),
             velocity: vec![Vec3::zeros(); nodes],
@@ -169,10 +162,8 @@ impl VelocityUpdate {
                 rubbed: vec![Vec3::zeros(); nodes],
             },
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            finest,
             counts: Counts::default(),
-            before: None,
-            scene,
+            world,
         })
     }
 
@@ -181,16 +172,12 @@ impl VelocityUpdate {
         (self.newton.iterations, self.counts.halved)
     }
 
-    /// Points that stuck and that slipped in the last step.
-    pub fn friction_counts(&self) -> [u64; 2] {
-        [self.counts.stick, self.counts.slip]
-    }
-
     /// Penalties between all bodies, for steps of length `dt`.
     fn settle_laws(&mut self, model: &Model, dt: f64) {
-        let stiffness: Vec<f64> = (0..model.bodies.len()).map(|b| stiffness(model, &self.scene, b)).collect();
+        let stiffness: Vec<f64> =
+            (0..model.bodies.len()).map(|b| stiffness(model, &self.world.scene, b)).collect();
         let of = |b: usize| stiffness.get(b).copied().unwrap_or(f64::INFINITY);
-        let bodies = self.scene.bodies.len();
+        let bodies = self.world.scene.bodies.len();
         let law = |a: usize, b: usize| {
             let own = STIFF * of(a).min(of(b));
             let normal = self.options.normal_penalty.unwrap_or(if own.is_finite() { own } else { 0.0 });
@@ -198,52 +185,6 @@ impl VelocityUpdate {
             Law { normal, tangential, mu: model.contact.law(a as u32, b as u32).friction }
         };
         self.work.laws = (0..bodies).map(|a| (0..bodies).map(|b| law(a, b)).collect()).collect();
-    }
-
-    /// A whole step, unless it is stopped: then the state is that of its start.
-    fn whole_step(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Reached, StepError> {
-        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
-        let iterations = self.newton.iterations;
-        self.before = None;
-        self.impulses.forget();
-        self.newton.begin();
-        let done = in_halves(dt, t1, self.options.halvings, &mut |leap| {
-            let done = self.attempt(model, state, leap, ledger, stop);
-            if done.is_err() {
-                state.x.copy_from_slice(&self.work.x);
-                state.v.copy_from_slice(&self.work.v);
-                self.counts.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
-            }
-            done
-        });
-        let before = self.before.take();
-        let trouble = match done {
-            Ok(()) => {
-                state.step += 1;
-                self.counts.iterations = self.newton.iterations - iterations;
-                ledger.close_step(dt);
-                return Ok(Reached::Until);
-            }
-            Err(trouble) => trouble,
-        };
-        // parts that were done are taken back: the last good state is that of a whole step
-        if let Some(before) = before {
-            let (record, old) = *before;
-            let restored = State::restore(model, &record);
-            if let (Ok(old_state), Ok(())) = (restored, self.restore(model, &record)) {
-                (*state, *ledger) = (old_state, old);
-            }
-        }
-        match trouble {
-            Trouble::Stopped => Ok(Reached::Stopped),
-            Trouble::Again(error) | Trouble::Error(error) => Err(error),
-        }
     }
 
     /// A part of a step.
@@ -263,9 +204,6 @@ impl VelocityUpdate {
         watch.add(&mut ledger.phases.search);
         let inside = self.solve(model, state, leap, ledger, stop)?;
         let mut watch = Watch::start();
-        if leap.depth > 0 && self.before.is_none() {
-            self.keep_before(state, ledger);
-        }
         self.finish(model, state, h, t1, ledger);
         (ledger.strain, ledger.hourglass) = (inside.strain, inside.hourglass);
         state.material.accept();
@@ -283,7 +221,7 @@ impl VelocityUpdate {
         (work.coupled, work.factored) = (false, false);
         for (place, time) in [(0, t1 - h), (2, t1)] {
             work.places[place][..soft].copy_from_slice(&state.x);
-            work.points.place(model, time, &mut work.places[place]);
+            work.points.place(model, &self.world.drawn, time, &mut work.places[place]);
         }
         let mut ahead = work.places[2].clone();
         let mut farthest = 0.0;
@@ -294,10 +232,9 @@ impl VelocityUpdate {
         for (a, b) in work.places[0][soft..].iter().zip(&ahead[soft..]) {
             farthest = f64::max(farthest, (b - a).norm());
         }
-        let edge = if self.finest.is_finite() { self.finest } else { 0.0 };
-        let way = AHEAD * farthest + 0.1 * edge;
+        let way = AHEAD * farthest + 0.1 * self.world.finest;
         work.farthest = if work.points.list.is_empty() { f64::INFINITY } else { BEYOND * way };
-        match work.gather(&self.scene, &ahead, way) {
+        match work.gather(&mut self.world, &ahead, way) {
             Ok(()) => {}
             Err(Missed::Search(error)) => return Err(Trouble::Error(error.into())),
             Err(Missed::TooFar(bodies, way, thickness)) => {
@@ -365,9 +302,10 @@ impl VelocityUpdate {
             increment_tol: f64::INFINITY,
             keep,
         };
+        let tight = augmentation::TIGHT * self.world.finest;
         let mut equations = Equations {
             model,
-            scene: &self.scene,
+            world: &mut self.world,
             state,
             work: &mut self.work,
             h: leap.length,
@@ -378,7 +316,7 @@ impl VelocityUpdate {
             states,
             changed: true,
             fresh: true,
-            tight: augmentation::TIGHT * self.finest,
+            tight,
             seconds: [0.0; 3],
         };
         let outcome = match states {
@@ -404,52 +342,15 @@ impl VelocityUpdate {
 
     /// What does not settle: the worst node, and the contact it takes part in.
     fn trouble(&self, model: &Model, state: &State, leap: Leap, stuck: Stuck) -> StepError {
-        let Leap { length: dt, end: time, .. } = leap;
-        let residual = match stuck {
-            Stuck::Inverted => {
-                if let Some((block, element, det_f)) = Forces::find_failure(model, &state.x) {
-                    let body = model.body_of_block(block).name.clone();
-                    return StepError::Inverted { body, element, time, det_f };
-                }
-                self.newton.last
-            }
-            Stuck::Residual(residual) => residual,
-            Stuck::Factors(error) => return StepError::Factors { time, dt, error },
+        let (work, points) = (&self.work, &self.work.points);
+        let contact = |k: usize| {
+            let nodes = |c: &Contact| c.middle.nodes[..c.middle.count].contains(&(k as u32));
+            let found = work.contacts.iter().find(|c| nodes(c))?;
+            let master = points.masters[found.middle.facet as usize].body;
+            Some([points.list[found.point as usize].body, master])
         };
-        let left = |k: usize| self.work.unknowns.expand(k, &self.work.left).norm();
-        let worst = (0..model.reference.len()).fold((0, 0.0), |worst, k| {
-            let l = left(k);
-            if l > worst.1 { (k, l) } else { worst }
-        });
-        let at = model.bodies.partition_point(|b| b.nodes.end <= worst.0);
-        let body = &model.bodies[at.min(model.bodies.len() - 1)];
-        let points = &self.work.points;
-        let meets = self.work.contacts.iter().find(|c| {
-            let nodes = &c.middle.nodes[..c.middle.count];
-            nodes.contains(&(worst.0 as u32))
-        });
-        let contact = meets.map(|c| {
-            let name = |b: u32| model.contact.name_of(model, b);
-            let master = points.masters[c.middle.facet as usize].body;
-            [name(points.list[c.point as usize].body), name(master)]
-        });
-        StepError::NoConvergence {
-            time,
-            dt,
-            body: body.name.clone(),
-            node: worst.0.saturating_sub(body.nodes.start),
-            share: residual.force / residual.scale.max(f64::MIN_POSITIVE),
-            contact,
-        }
-    }
-
-    /// Remembers the start of the step, before the first part of it is booked.
-    fn keep_before(&mut self, state: &State, ledger: &Ledger) {
-        let mut record = Record::default();
-        let start = State { x: self.work.x.clone(), v: self.work.v.clone(), ..state.clone() };
-        start.save(&mut record);
-        self.save(&mut record);
-        self.before = Some(Box::new((record, ledger.clone())));
+        let left = |k: usize| work.unknowns.expand(k, &work.left);
+        unsolved(model, &state.x, leap, (stuck, &self.newton), left, contact)
     }
 
     /// Velocities at the end, and the books.
@@ -540,9 +441,9 @@ impl Method for VelocityUpdate {
         ledger.open();
         let work = &mut self.work;
         work.places[0][..work.points.soft].copy_from_slice(&state.x);
-        work.points.place(model, state.time, &mut work.places[0]);
+        work.points.place(model, &self.world.drawn, state.time, &mut work.places[0]);
         let still = work.places[0].clone();
-        if let Err(Missed::Search(error)) = work.gather(&self.scene, &still, 0.0) {
+        if let Err(Missed::Search(error)) = work.gather(&mut self.world, &still, 0.0) {
             return Err(error.into());
         }
         ledger.penetration = work.meet_all(0).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
@@ -550,19 +451,33 @@ impl Method for VelocityUpdate {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.whole_step(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
-    }
-
     /// A stop is heard between iterations too.
-    fn step_unless(
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
-        self.whole_step(model, state, ledger, stop)
+        let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
+        let iterations = self.newton.iterations;
+        self.world.impulses.forget();
+        self.newton.begin();
+        let step = ([dt, t1], self.options.halvings);
+        let reached = step_in_parts(self, model, state, ledger, step, |own, state, ledger, leap| {
+            let done = own.attempt(model, state, leap, ledger, stop);
+            if done.is_err() {
+                state.x.copy_from_slice(&own.work.x);
+                state.v.copy_from_slice(&own.work.v);
+                own.counts.halved += u64::from(matches!(done, Err(Trouble::Again(_))) && !leap.last);
+            }
+            done
+        })?;
+        if reached == Reached::Until {
+            self.counts.iterations = self.newton.iterations - iterations;
+            ledger.close_step(dt);
+        }
+        Ok(reached)
     }
 
     fn next_step(&self) -> f64 {
@@ -578,7 +493,7 @@ impl Method for VelocityUpdate {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.impulses)
+        Some(&self.world.impulses)
     }
 
     fn momenta(&self, model: &Model, v: &[Vec3]) -> Option<Vec<Vec3>> {
@@ -616,7 +531,7 @@ impl Method for VelocityUpdate {
     fn save(&self, record: &mut Record) {
         let name = self.name;
         self.control.save(name, record);
-        self.impulses.save(name, record);
+        self.world.save(name, record);
         record.vectors(&format!("{name}.support"), &self.support);
         let Counts { iterations, halved, bounded, loose, stick, slip } = self.counts;
         let all = [self.newton.iterations, iterations, halved, bounded, loose, stick, slip];
@@ -635,7 +550,7 @@ impl Method for VelocityUpdate {
     fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
         let name = self.name;
         self.control.restore(name, record)?;
-        self.impulses.restore(name, record)?;
+        self.world.restore(name, record)?;
         record.read_vectors(&format!("{name}.support"), &mut self.support)?;
         let Counts { iterations, halved, bounded, loose, stick, slip } = &mut self.counts;
         [self.newton.iterations, *iterations, *halved, *bounded, *loose, *stick, *slip] =

@@ -1,11 +1,12 @@
 //! Velocity Verlet, which is explicit Newmark with β = 0, γ = ½: the two halves of `newmark` and nothing between them.
 
 use super::newmark::Newmark;
-use super::{Method, StepError, Watch};
+use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use carom_declare::section;
+use std::sync::atomic::AtomicBool;
 
 pub use super::newmark::Supports;
 pub use super::step_control::StepRule;
@@ -51,7 +52,13 @@ impl Method for Verlet {
         self.newmark.start(model, state, ledger)
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+        _: &AtomicBool,
+    ) -> Result<Reached, StepError> {
         let mut watch = Watch::start();
         let (dt, t1) = (self.newmark.dt(), self.newmark.end_of_step(state));
         self.newmark.predict(model, state);
@@ -68,7 +75,7 @@ impl Method for Verlet {
         self.newmark.correct(model, state, t1, None, ledger);
         self.newmark.finish(model, state, t1, &totals, ledger);
         watch.add(&mut ledger.phases.solve);
-        Ok(())
+        Ok(Reached::Until)
     }
 
     fn next_step(&self) -> f64 {

@@ -83,6 +83,19 @@ impl Model {
         &self.bodies[at]
     }
 
+    /// Body that owns a node.
+    pub fn body_of_node(&self, node: usize) -> &Body {
+        &self.bodies[self.bodies.partition_point(|b| b.nodes.end <= node)]
+    }
+
+    /// Diagonal of the box around all nodes where they start [m].
+    pub fn size(&self) -> f64 {
+        let first = self.reference.first().copied().unwrap_or_default();
+        let (low, high) =
+            self.reference.iter().fold((first, first), |(low, high), x| (low.inf(x), high.sup(x)));
+        (high - low).norm()
+    }
+
     /// Bytes held by nodes, blocks and meshes.
     pub fn bytes(&self) -> usize {
         let mesh = |m: &Mesh| m.nodes.len() * 24 + m.cells.iter().map(|c| c.nodes.len() * 4).sum::<usize>();

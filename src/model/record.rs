@@ -70,23 +70,39 @@ impl Record {
 
     /// Copies numbers into a place of the same length.
     pub fn read_numbers(&self, name: &str, to: &mut [f64]) -> Result<(), RecordError> {
-        let from = self.get(name)?;
-        if from.len() != to.len() {
-            return Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() });
-        }
-        to.copy_from_slice(from);
-        Ok(())
+        copy(name, self.get(name)?, to)
+    }
+
+    /// So many numbers.
+    pub fn read_values<const N: usize>(&self, name: &str) -> Result<[f64; N], RecordError> {
+        let mut values = [0.0; N];
+        self.read_numbers(name, &mut values)?;
+        Ok(values)
     }
 
     pub fn read_vectors(&self, name: &str, to: &mut [Vec3]) -> Result<(), RecordError> {
         self.read_numbers(name, bytemuck::cast_slice_mut(to))
     }
 
+    /// So many counts.
     pub fn read_counts<const N: usize>(&self, name: &str) -> Result<[u64; N], RecordError> {
-        let values = self.get_counts(name)?;
-        let length = || RecordError::Length { name: name.into(), found: values.len(), needed: N };
-        values.try_into().map_err(|_| length())
+        let mut counts = [0; N];
+        self.copy_counts(name, &mut counts)?;
+        Ok(counts)
     }
+
+    /// Copies counts into a place of the same length.
+    pub fn copy_counts(&self, name: &str, to: &mut [u64]) -> Result<(), RecordError> {
+        copy(name, self.get_counts(name)?, to)
+    }
+}
+
+fn copy<T: Copy>(name: &str, from: &[T], to: &mut [T]) -> Result<(), RecordError> {
+    if from.len() != to.len() {
+        return Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() });
+    }
+    to.copy_from_slice(from);
+    Ok(())
 }
 
 impl State {
@@ -101,9 +117,7 @@ impl State {
     /// A state of `model` as it was saved.
     pub fn restore(model: &Model, record: &Record) -> Result<Self, RecordError> {
         let mut state = model.rest();
-        let mut time = [0.0];
-        record.read_numbers("state.time", &mut time)?;
-        state.time = time[0];
+        [state.time] = record.read_values("state.time")?;
         [state.step] = record.read_counts("state.step")?;
         record.read_vectors("state.x", &mut state.x)?;
         record.read_vectors("state.v", &mut state.v)?;
@@ -169,8 +183,7 @@ impl Ledger {
 
     pub fn restore(record: &Record) -> Result<Self, RecordError> {
         let mut ledger = Ledger::default();
-        let mut numbers = [0.0; 19];
-        record.read_numbers("ledger.numbers", &mut numbers)?;
+        let numbers: [f64; 19] = record.read_values("ledger.numbers")?;
         ledger.numbers_mut().into_iter().zip(numbers).for_each(|(to, from)| *to = from);
         ledger.peak = numbers[18];
         let mut vectors = [Vec3::zeros(); 2];

@@ -1,10 +1,14 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
+//!
+//! Its last entry is `checksum`, the CRC-32 of everything before that line as eight hexadecimal digits. Who reads a summary compares it
+//! ([`checked`]); summaries of versions that wrote none are read as they are.
 
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::run::peaks::Peaks;
 use crate::run::{Balance, Case, Run, disk, doubts};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -48,7 +52,9 @@ pub struct StepSize {
     pub max: f64,
 }
 
+/// What it does not know is damage: a flipped bit in the name of the checksum must not pass for a summary without one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Summary {
     /// Version of Carom.
     pub carom: String,
@@ -187,15 +193,49 @@ impl Summary {
 
     /// Written in one move.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        let mut text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-        text.push('\n');
-        disk::replace_file_for_good(&folder.join("summary.json"), text.as_bytes())
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        disk::replace_file_for_good(&folder.join("summary.json"), with_checksum(&text).as_bytes())
     }
 
+    /// The summary in a folder, as it was written.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let text = disk::read_text(&folder.join("summary.json"))?;
-        serde_json::from_str(&text).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
+        Summary::parse(&text).map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
     }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        serde_json::from_str(&checked(text)?).map_err(|e| e.to_string())
+    }
+}
+
+/// What stands before the checksum, which is the last entry; and what stands behind it.
+const BEFORE: &str = ",\n  \"checksum\": \"";
+const BEHIND: &str = "\"\n}\n";
+
+/// The text of a summary with its checksum as the last entry.
+fn with_checksum(text: &str) -> String {
+    let told = text.strip_suffix("\n}").unwrap_or(text);
+    format!("{told}{BEFORE}{:08x}{BEHIND}", crc32fast::hash(told.as_bytes()))
+}
+
+/// The text of a summary without its checksum, which has been compared; one that has none is as it is.
+pub(crate) fn checked(text: &str) -> Result<Cow<'_, str>, String> {
+    let Some((told, sum)) = text.rsplit_once(BEFORE) else {
+        return match text.contains("\"checksum\"") {
+            true => Err(changed()),
+            false => Ok(Cow::Borrowed(text)),
+        };
+    };
+    match sum.strip_suffix(BEHIND) == Some(&format!("{:08x}", crc32fast::hash(told.as_bytes()))) {
+        true => Ok(Cow::Owned(format!("{told}\n}}"))),
+        false => Err(changed()),
+    }
+}
+
+fn changed() -> String {
+    "its checksum does not fit what stands there; `carom run DECK --resume` makes it anew where the checkpoints are, and one that was \
+     changed on purpose is read without its entry `checksum`"
+        .into()
 }
 
 fn names(model: &Model) -> Vec<String> {
@@ -209,4 +249,57 @@ fn peak_rss_bytes() -> u64 {
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
     let kib = line.and_then(|l| l.trim().strip_suffix(" kB")).and_then(|n| n.trim().parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One number and one word of every kind; what is long or random does not matter here.
+    fn text() -> String {
+        let summary = Summary {
+            carom: "0.1.0".into(),
+            title: "a \"checksum\": \"of\" nothing".into(),
+            method: "dcr".into(),
+            threads: 2,
+            bodies: vec!["a".into()],
+            nodes: 8,
+            elements: 1,
+            steps: 1234,
+            end_time: 0.1,
+            wall_seconds: 2.5,
+            loop_seconds: 1.25,
+            phase_seconds: Phases { force: 1.0, search: 0.5, response: 0.25, solve: 0.0, output: 0.125 },
+            element_kicks: 3,
+            collision_kicks: 4,
+            contacts_peak: 5,
+            penetration_max: 1e-9,
+            energy: Energy { initial: 6.0, last: 7.0, error_max_rel: 1e-12 },
+            momentum: Drift { linear_drift_max: 1e-15, angular_drift_max: 1e-3 },
+            dt: StepSize { min: 1e-6, mean: 2e-6, max: 3e-6 },
+            peak_rss_bytes: 1 << 20,
+            peaks: Peaks::default(),
+            warnings: vec!["none".into()],
+            status: Status::Finished,
+            failure: None,
+        };
+        serde_json::to_string_pretty(&summary).unwrap()
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_in_a_summary_is_noticed() {
+        let (plain, whole) = (text(), with_checksum(&text()));
+        assert_eq!(Summary::parse(&whole), Summary::parse(&plain));
+        assert!(Summary::parse(&whole).is_ok());
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone().into_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let read = String::from_utf8(bytes).map_err(|e| e.to_string()).and_then(|t| Summary::parse(&t));
+            assert!(read.is_err(), "bit {bit}, in {:?}", &whole[(bit / 8).saturating_sub(20)..=bit / 8]);
+        }
+        // cut or doubled it is none either
+        for other in [whole.trim_end().to_owned(), whole.clone() + &whole, whole.replace("\n  ", "\n   ")] {
+            assert!(Summary::parse(&other).is_err(), "{other}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! How much memory a run may take here: what the machine has left, and what its limits leave to this process.
 
 use std::fs;
+use std::hint::black_box;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Memory that is free for us, and who says so.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +26,8 @@ pub fn room() -> Option<Room> {
     let group = group.map(|b| (b, "left by the limit of this control group"));
     let used = field(&status, "VmSize:").unwrap_or(0);
     let space = limit(&text("/proc/self/limits"), "Max address space").map(|b| b.saturating_sub(used));
+    // lists are in two places while they grow, and what they leave behind cannot always be used again
+    let space = space.map(|b| b - b / 5);
     let space = space.map(|b| (b, "left by the limit on address space (ulimit -v)"));
     let tightest = [machine, group, space].into_iter().flatten().min_by_key(|r| r.0)?;
     Some(Room { bytes: tightest.0, bound: tightest.1 })
@@ -54,6 +58,66 @@ pub fn gigabytes(bytes: f64) -> String {
 /// Memory that this process holds at present [bytes], where the system tells.
 pub fn resident() -> Option<u64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
+/// Memory is asked for in steps not more often than this.
+const ASKED_EVERY: Duration = Duration::from_millis(200);
+/// What steps may add until memory is asked for again: so many bytes, and this share of what is held. A list that grows takes as much
+/// again at once, and none is a larger part of a run.
+const MORE: (usize, usize) = (16 << 20, 8);
+/// The same for the first step, which makes most of the lists.
+const FIRST: usize = 2;
+/// What writing the last files takes [bytes], and for each node.
+const LAST_FILES: (usize, usize) = (16 << 20, 300);
+
+/// What a run keeps back to end in order where memory runs out, and how it notices in time.
+///
+/// Lists and trees grow by themselves, and where the system refuses the program is ended on the spot. So now and then more is asked for than
+/// the next steps will add, and given back at once. Nothing of it is ever touched: it takes address space, and no memory.
+#[derive(Debug)]
+pub struct Reserve {
+    last_files: Vec<u8>,
+    asked: Option<Instant>,
+}
+
+impl Reserve {
+    /// For a run of so many nodes.
+    pub fn new(nodes: usize) -> Result<Reserve, String> {
+        let bytes = LAST_FILES.0 + LAST_FILES.1 * nodes;
+        let mut last_files = Vec::new();
+        let granted = last_files.try_reserve_exact(bytes).is_ok();
+        let mut reserve = Reserve { last_files: black_box(last_files), asked: None };
+        if granted { reserve.check().map(|()| reserve) } else { Err(refused(bytes)) }
+    }
+
+    /// Is there memory for the next steps? If not, what was kept back is free for the last files, and the words say how much is held.
+    pub fn check(&mut self) -> Result<(), String> {
+        if self.asked.is_some_and(|asked| asked.elapsed() < ASKED_EVERY) {
+            return Ok(());
+        }
+        let share = if self.asked.is_none() { FIRST } else { MORE.1 };
+        self.asked = Some(Instant::now());
+        let bytes = MORE.0 + resident().unwrap_or(0) as usize / share;
+        let mut more: Vec<u8> = Vec::new();
+        let granted = more.try_reserve_exact(bytes).is_ok();
+        drop(black_box(more));
+        let little = room().filter(|room| room.bytes < MORE.0 as u64);
+        let lack = match little {
+            _ if !granted => refused(bytes),
+            Some(room) => format!("{}, and {} are {}", held(), gigabytes(room.bytes as f64), room.bound),
+            None => return Ok(()),
+        };
+        self.last_files = Vec::new();
+        Err(lack)
+    }
+}
+
+fn held() -> String {
+    resident().map_or("much is held".into(), |held| format!("{} are held", gigabytes(held as f64)))
+}
+
+fn refused(bytes: usize) -> String {
+    format!("{}, and the system refuses {} more", held(), gigabytes(bytes as f64))
 }
 
 /// A line `NAME   123 kB`.

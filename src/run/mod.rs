@@ -254,6 +254,11 @@ pub enum RunError {
         "not a single step was done to reach t = {end:.4e} s: steps of {dt:.3e} s do not fit; give `step.size` a value below `end`"
     )]
     NoStep { end: f64, dt: f64 },
+    /// What was done so far is good, and kept.
+    #[error(
+        "memory runs out at t = {time:.4e} s: {lack}; coarser meshes, fewer bodies or threads, or more memory help"
+    )]
+    Memory { time: f64, lack: String },
 }
 
 /// A case on its way.
@@ -267,6 +272,7 @@ pub struct Run {
     copy: State,
     /// Time, count of steps and books when somebody looked last: numbers then meant something.
     seen: (f64, u64, Ledger),
+    reserve: memory::Reserve,
     /// Wall time spent on looks and checkpoints [s].
     pub output_seconds: f64,
 }
@@ -279,12 +285,14 @@ impl Run {
         keeper: Option<checkpoint::Keeper>,
     ) -> Result<Self, RunError> {
         let mut ledger = Ledger::default();
+        let reserve = reserve(&case)?;
         case.method.start(&case.model, &mut case.state, &mut ledger)?;
         let copy = case.state.clone();
         let balance =
             Balance { initial: Momentum::by(case.method.as_ref(), &case.model, &copy), ..Balance::default() };
         let seen = (case.state.time, case.state.step, ledger.clone());
-        let mut run = Run { case, ledger, balance, observers, keeper, copy, seen, output_seconds: 0.0 };
+        let mut run =
+            Run { case, ledger, balance, observers, keeper, copy, seen, reserve, output_seconds: 0.0 };
         run.look(false)?;
         // whatever happens from here on, there is something to go on from
         run.keep()?;
@@ -299,6 +307,7 @@ impl Run {
         record: &Record,
     ) -> Result<Self, RunError> {
         record.refuse_nan()?;
+        let reserve = reserve(&case)?;
         case.state = State::restore(&case.model, record)?;
         case.method.restore(&case.model, record)?;
         for observer in &mut observers {
@@ -307,7 +316,7 @@ impl Run {
         let (ledger, balance) = (Ledger::restore(record)?, Balance::restore(record)?);
         let copy = case.state.clone();
         let seen = (case.state.time, case.state.step, ledger.clone());
-        Ok(Run { case, ledger, balance, observers, keeper, copy, seen, output_seconds: 0.0 })
+        Ok(Run { case, ledger, balance, observers, keeper, copy, seen, reserve, output_seconds: 0.0 })
     }
 
     /// Somebody who comes later.
@@ -351,6 +360,8 @@ impl Run {
             let end = if met(self.case.end, self.case.state.time) { f64::INFINITY } else { self.case.end };
             let due = self.observers.iter().map(|o| o.next()).fold(end, f64::min);
             let goal = due.min(until).min(self.case.state.time + pulse_steps as f64 * dt);
+            let lack = self.reserve.check();
+            lack.map_err(|lack| RunError::Memory { time: self.case.state.time, lack })?;
             let begin = Instant::now();
             let Case { model, state, method, .. } = &mut self.case;
             let reached = awake(|| method.advance(model, state, goal, &mut self.ledger, stop))?;
@@ -387,7 +398,7 @@ impl Run {
             }
             Ok(_) => self.keep()?,
             // a state that is not good is neither kept nor shown
-            Err(RunError::Step(_)) if self.synchronised_is_finite() => {
+            Err(RunError::Step(_) | RunError::Memory { .. }) if self.synchronised_is_finite() => {
                 self.keep()?;
                 self.look_at(true, &mut |_| true)?;
             }
@@ -473,6 +484,12 @@ impl Run {
         self.output_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }
+}
+
+/// Memory to end in order, before anything is done.
+fn reserve(case: &Case) -> Result<memory::Reserve, RunError> {
+    memory::Reserve::new(case.model.reference.len())
+        .map_err(|lack| RunError::Memory { time: case.state.time, lack })
 }
 
 #[cfg(test)]

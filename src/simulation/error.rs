@@ -33,6 +33,8 @@ pub enum SimulationError {
     Unresumable { path: PathBuf, why: Vec<String>, there: String },
     #[error("{} cannot be understood: {reason}", path.display())]
     Garbled { path: PathBuf, reason: String },
+    #[error("{} is damaged: {what}", path.display())]
+    Summary { path: PathBuf, what: String },
     /// Only `end` and [output] of a resumed run may differ.
     #[error("the run in {} was made from another deck; they differ in {}", path.display(), keys.join(", "))]
     OtherDeck { path: PathBuf, keys: Vec<String> },

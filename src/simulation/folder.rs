@@ -182,11 +182,13 @@ pub(super) fn base(out: &Path) -> Result<Base, SimulationError> {
         return Ok(Base::Start);
     }
     why.dedup();
-    let there = format!(
-        "there is a history of {rows} rows, {} frames and a run that is {}",
-        own_files(&out.join(pvd::FOLDER), 0).len(),
-        Summary::read(out).map_or("without a summary".into(), |s| format!("{:?}", s.status).to_lowercase())
-    );
+    let state = match Summary::read(out) {
+        Ok(summary) => format!("that is {:?}", summary.status).to_lowercase(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => "without a summary".into(),
+        Err(_) => "with a damaged summary".into(),
+    };
+    let frames = own_files(&out.join(pvd::FOLDER), 0).len();
+    let there = format!("there is a history of {rows} rows, {frames} frames and a run {state}");
     Err(SimulationError::Unresumable { path: out.to_owned(), why, there })
 }
 

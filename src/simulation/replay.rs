@@ -40,7 +40,7 @@ impl Setup {
             .deck(&deck.display().to_string(), &text, of)?;
         if let Stage::Deck(loaded) = &mut simulation.stage {
             // methods may choose their clock by `end`, so the deck keeps its own
-            let end = Summary::read(of).map_or(loaded.case.end, |s| s.end_time.min(loaded.case.end));
+            let end = reached(of)?.unwrap_or(loaded.case.end).min(loaded.case.end);
             let until = until.unwrap_or(end);
             let within = 0.0 <= from && from < until && until <= loaded.case.end;
             if !within {
@@ -49,6 +49,15 @@ impl Setup {
             loaded.case.end = until;
         }
         Ok(simulation)
+    }
+}
+
+/// How far the run in a folder came [s], if its summary is there.
+fn reached(folder: &Path) -> Result<Option<f64>, SimulationError> {
+    match Summary::read(folder) {
+        Ok(summary) => Ok(Some(summary.end_time)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(SimulationError::Summary { path: folder.join("summary.json"), what: e.to_string() }),
     }
 }
 

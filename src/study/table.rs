@@ -6,6 +6,7 @@ use crate::look::plot::write_drawings;
 use crate::look::{Theme, in_own_pool};
 use crate::output::replace_file;
 use crate::output::summary::{Status, Summary};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// An entry of the table.
@@ -111,9 +112,13 @@ impl Study {
         let text = |name: &str, value: &str| (name.to_owned(), Cell::Text(value.to_owned()));
         let mut row = vec![text("run", &member.name)];
         row.extend(self.varied.iter().zip(&member.values).map(|(v, value)| text(&v.path, value)));
-        let Ok(summary) = Summary::read(&folder) else {
-            row.push(text("status", "missing"));
-            return row;
+        let summary = match Summary::read(&folder) {
+            Ok(summary) => summary,
+            Err(e) => {
+                let missing = e.kind() == io::ErrorKind::NotFound;
+                row.push(text("status", if missing { "missing" } else { "damaged" }));
+                return row;
+            }
         };
         let status = match summary.status {
             Status::Running => "running",

@@ -5,8 +5,8 @@ use crate::common::{Run, body};
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::{Side, shape};
-use carom::method::StepRule;
 use carom::method::velocity_update::{Options, Quadrature, Rule, VelocityUpdate, newmark};
+use carom::method::{Method, StepRule};
 use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::restraint::Motion;
 use carom::model::{Builder, Model};
@@ -88,7 +88,8 @@ fn go(mu: f64, tangential: f64) -> Told {
     let mut energy = run.ledger.total();
     for k in 1..=15 {
         run.until(f64::from(k) * 0.1).unwrap();
-        counts.push(run.method.friction_counts());
+        let [_, stick, slip] = run.method.newton_counts().unwrap();
+        counts.push([stick, slip]);
         if k == 3 {
             first = tumble(&run);
         }

@@ -200,6 +200,48 @@ fn what_can_be_made_again_is_made_again() {
     assert!(code(&output) == 2 && stderr(&output).contains("deck.toml"), "{}", stderr(&output));
 }
 
+/// No number of a summary is believed after a bit of it has flipped, those of clocks and peaks neither: a checkpoint could not tell.
+#[test]
+fn a_flipped_bit_in_a_summary_is_mended_or_named() {
+    let f = Finished::new("summary-bit");
+    let summary = f.out.join("summary.json");
+    let flipped = |entry: &str| {
+        f.copy();
+        let mut bytes = fs::read(&summary).unwrap();
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let digit = text[text.find(entry).unwrap()..].find(|c: char| c.is_ascii_digit()).unwrap();
+        // 0 and 1, 2 and 3: still a number
+        bytes[text.find(entry).unwrap() + digit] ^= 1;
+        fs::write(&summary, bytes).unwrap();
+    };
+    for entry in ["\"wall_seconds\"", "\"peak_rss_bytes\"", "\"value\"", "\"end_time\"", "\"checksum\""] {
+        flipped(entry);
+        for command in ["plot", "render", "compare", "replay"] {
+            let words = [OsStr::new(command), f.out.as_os_str()];
+            let output = match command {
+                "compare" => carom([words[0], words[1], f.whole.as_os_str()]),
+                _ => carom(words),
+            };
+            let told = stderr(&output);
+            assert_eq!(code(&output), 2, "{entry} {command}: {told}");
+            for part in ["summary.json", "checksum", "--resume"] {
+                assert!(told.contains(part), "{entry} {command}: no {part} in {told}");
+            }
+        }
+        let output = f.resume();
+        assert_eq!(code(&output), 0, "{entry}: {}", stderr(&output));
+        assert!(contents(&f.out) == contents(&f.whole), "{entry}: something is different");
+    }
+    // a summary of a version that wrote no checksum is read as it is, and left alone
+    f.copy();
+    let text = fs::read_to_string(&summary).unwrap();
+    let without = text[..text.find(",\n  \"checksum\"").unwrap()].to_owned() + "\n}\n";
+    fs::write(&summary, &without).unwrap();
+    assert_eq!(code(&carom([OsStr::new("plot"), f.out.as_os_str()])), 0);
+    assert_eq!(code(&f.resume()), 0);
+    assert_eq!(fs::read_to_string(&summary).unwrap(), without);
+}
+
 #[test]
 fn a_list_of_frames_leads_to_nobody_elses_files() {
     let f = Finished::new("paths");

@@ -1,6 +1,6 @@
 //! Decks that ask for nonsense or for too much: a right result or a clear message, soon, and never a dead machine.
 
-use crate::common::{Scratch, WITH_CONTACT, carom, code, column, program, stderr, stdout};
+use crate::common::{Scratch, WITH_CONTACT, carom, code, column, contents, program, stderr, stdout};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -203,6 +203,24 @@ fn bodies_at_one_place_overlap() {
     }
 }
 
+/// Pieces of a body lie side by side: nobody is inside anybody, whatever edges and faces far away from each other look like.
+#[test]
+fn pieces_of_a_body_do_not_overlap() {
+    let scratch = Scratch::new("pieces");
+    for seed in 1..4 {
+        let text = format!(
+            "method = \"dcr\"\nend = 1e-3\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [1, 1, 1], at = [0, 0, 0.01] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }}\n\
+             shatter = {{ pieces = 20, seed = {seed}, burst = 2.0 }}\n"
+        );
+        let deck = scratch.write("deck.toml", &text);
+        let output = carom(["check".as_ref(), deck.as_os_str()]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(!stderr(&output).contains("overlap"), "{}", stderr(&output));
+    }
+}
+
 /// A single step that takes minutes: the program ends soon after it was asked to, and the run can be taken up.
 #[cfg(unix)]
 #[test]
@@ -290,6 +308,47 @@ fn pieces_and_pictures_that_do_not_fit_are_refused() {
     assert!(code(&output) == 2 && told.contains("16000 × 16000 pixels needs about"), "{told}");
     assert!(!picture.exists());
     assert_eq!(code(&draw("400x300")), 0);
+}
+
+/// Less and less memory for cubes that fall on each other: the run is done, refused with figures, or ended with what it came to, which
+/// can be taken up. Never is the program ended by the system in the middle of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_runs_out_ends_a_run_in_order() {
+    let scratch = Scratch::new("runs-out");
+    for method in ["semi-explicit", "asynchronous"] {
+        let text = format!(
+            "method = \"{method}\"\nend = 1e-3\n[body.a]\n\
+             mesh = {{ shape = \"box\", size = [0.1, 0.1, 0.1], cells = [3, 3, 3] }}\n\
+             material = {{ law = \"neo-hookean\", young = 1e5, poisson = 0.3, density = 1000 }}\nvelocity = [0, 0, -1]\n\
+             array = {{ count = [6, 6, 6], spacing = [0.1001, 0.1001, 0.1001] }}\n\
+             [body.floor]\nplane = {{ point = [0, 0, 0], normal = [0, 0, 1] }}\n[output]\nframes = 2\n"
+        );
+        let (deck, whole) = (scratch.write("deck.toml", &text), scratch.path(method));
+        crate::common::run(&deck, &whole, &["--threads", "1"]);
+        let mut codes = Vec::new();
+        for megabytes in (160..=480).step_by(40) {
+            let out = scratch.path(&format!("{method}-{megabytes}"));
+            let arguments = ["run".as_ref(), deck.as_os_str(), "--out".as_ref(), out.as_os_str()];
+            let output =
+                within(1000 * megabytes, &[&arguments[..], &["--threads".as_ref(), "1".as_ref()]].concat());
+            let told = stderr(&output);
+            codes.push(output.status.code());
+            match output.status.code() {
+                Some(0) => assert!(contents(&out) == contents(&whole), "{method}, {megabytes} MB"),
+                Some(2 | 3) => assert!(told.contains("memory"), "{method}, {megabytes} MB: {told}"),
+                other => panic!("{method}, {megabytes} MB: {other:?}: {told}"),
+            }
+            if output.status.code() == Some(3) && out.join("checkpoint.a").exists() {
+                crate::common::run(&deck, &out, &["--threads", "1", "--resume"]);
+                assert!(
+                    contents(&out) == contents(&whole),
+                    "{method}, {megabytes} MB: taken up and different"
+                );
+            }
+        }
+        assert!(codes[0] != Some(0) && codes.ends_with(&[Some(0)]), "{method}: {codes:?}");
+    }
 }
 
 /// Cubes that stand on each other: what `check` says of the memory holds, contacts included.

@@ -369,14 +369,3 @@ fn what_is_not_a_number_is_an_impact() {
         }
     }
 }
-
-#[test]
-fn a_quad_is_cut_through_its_smallest_node_whoever_looks() {
-    assert_eq!(split_quad(&[7, 3, 9, 5]), [[1, 2, 3], [1, 3, 0]]);
-    let quad = [12u32, 40, 7, 9];
-    let cut = |turn: usize| {
-        let nodes: [u32; 4] = std::array::from_fn(|k| quad[(k + turn) % 4]);
-        split_quad(&nodes).map(|t| t.map(|k| nodes[k]))
-    };
-    assert!((1..4).all(|turn| cut(turn) == cut(0)));
-}

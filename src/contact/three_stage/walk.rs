@@ -4,15 +4,20 @@ use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
 use super::super::pieces;
 use super::super::scene::Scene;
-use super::super::search::{Candidates, Query, passes};
+use super::super::search::{Candidates, Query, SearchError, passes};
 use super::{ThreeStage, Walked};
 use crate::math::lane::{self, Lane, OnLanes};
 use rayon::prelude::*;
+use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Leaves of two trees together from which on their walk is cut into parts …
 const LARGE: usize = 16384;
 /// … this many.
 const PARTS: usize = 64;
+/// Words that a candidate takes while it is measured: its key, in three lists.
+const MEASURED: usize = 3;
 /// Leaves in one piece of parallel work.
 const PIECE: usize = 8192;
 
@@ -46,8 +51,39 @@ pub(super) struct Piece {
 }
 
 impl ThreeStage {
-    /// Finds the candidates of all pairs of bodies whose old ones do not hold.
-    pub(super) fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) {
+    /// Finds the candidates of all pairs of bodies whose old ones do not hold. Where there is no memory for them all are given up.
+    pub(super) fn walk(&mut self, scene: &Scene, query: &Query, swept: bool) -> Result<(), SearchError> {
+        let lack = AtomicBool::new(false);
+        self.walk_while(scene, query, swept, &lack);
+        let (a, b, c) = self.findings.candidates.count();
+        if lack.load(Relaxed) || !self.findings.candidates.welcome() || !self.can_measure(a + b + c) {
+            self.forget_all();
+            return Err(SearchError::Memory { candidates: a + b + c });
+        }
+        Ok(())
+    }
+
+    /// Is there memory to measure so many candidates? Asked when there are more than ever.
+    fn can_measure(&mut self, candidates: usize) -> bool {
+        if candidates <= self.measurable {
+            return true;
+        }
+        self.measurable = 2 * candidates;
+        let mut asked: Vec<[u64; MEASURED]> = Vec::new();
+        let granted = asked.try_reserve_exact(candidates).is_ok();
+        drop(black_box(asked));
+        granted
+    }
+
+    /// Gives back what candidates take.
+    fn forget_all(&mut self) {
+        self.findings.candidates = Candidates::default();
+        self.pieces.clear();
+        self.walked.clear();
+        (self.last, self.measurable) = (None, 0);
+    }
+
+    fn walk_while(&mut self, scene: &Scene, query: &Query, swept: bool, lack: &AtomicBool) {
         self.list_tasks(scene, query);
         let used = if rayon::current_num_threads() == 1 { 0 } else { self.cut_tasks() };
         let context = Context {
@@ -57,6 +93,7 @@ impl ThreeStage {
             walked: &self.walked,
             swept,
             raw_faces: self.raw_faces,
+            lack,
         };
         if rayon::current_num_threads() == 1 {
             let c = &mut self.findings.candidates;
@@ -84,7 +121,9 @@ impl ThreeStage {
                 piece.leaves += found.leaves;
             }
         });
-        self.join_pieces(used);
+        if !lack.load(Relaxed) {
+            lack.store(!self.join_pieces(used), Relaxed);
+        }
     }
 
     /// Tasks in the order of the pairs; large walks in several parts.
@@ -138,9 +177,18 @@ impl ThreeStage {
         used
     }
 
-    /// Puts together what pieces have found, in their order.
-    fn join_pieces(&mut self, used: usize) {
+    /// Puts together what pieces have found, in their order; false if there is no memory for it.
+    fn join_pieces(&mut self, used: usize) -> bool {
         let c = &mut self.findings.candidates;
+        let of = |kind: fn(&Piece) -> &Vec<[u32; 2]>| self.pieces[..used].iter().map(|p| kind(p).len()).sum();
+        let room = [
+            c.vertex_face.try_reserve(of(|p| &p.vertex_face)),
+            c.edge_edge.try_reserve(of(|p| &p.edge_edge)),
+            c.face_face.try_reserve(of(|p| &p.face_face)),
+        ];
+        if room.iter().any(Result::is_err) {
+            return false;
+        }
         let mut done = [c.vertex_face.len(), c.edge_edge.len(), c.face_face.len()].map(|n| n as u32);
         for piece in &self.pieces[..used] {
             self.findings.stats.box_tests += piece.tests;
@@ -163,6 +211,7 @@ impl ThreeStage {
         pieces::append(found, |p| &mut p.vertex_face, &mut c.vertex_face);
         pieces::append(found, |p| &mut p.edge_edge, &mut c.edge_edge);
         pieces::append(found, |p| &mut p.face_face, &mut c.face_face);
+        true
     }
 }
 
@@ -179,6 +228,8 @@ struct Context<'a> {
     walked: &'a [Walked],
     swept: bool,
     raw_faces: bool,
+    /// There was no memory for candidates.
+    lack: &'a AtomicBool,
 }
 
 type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>);
@@ -200,6 +251,16 @@ impl Context<'_> {
         }
         part.to = to as u32;
         found
+    }
+
+    /// Is there memory for so many more in a list? If not the walk goes on and finds nothing: its answer is not used.
+    #[inline(always)]
+    fn room(&self, list: &mut Vec<[u32; 2]>, more: usize) -> bool {
+        let fits = list.try_reserve(more).is_ok();
+        if !fits {
+            self.lack.store(true, Relaxed);
+        }
+        fits
     }
 }
 
@@ -241,11 +302,16 @@ impl OnLanes for Find<'_> {
                     let facet = master.facets.start;
                     faces.near_plane(&nodes.nodes, r, |slot| {
                         leaves += 1;
-                        vf.push([scene.slots[slot as usize], facet]);
+                        if context.room(vf, 1) {
+                            vf.push([scene.slots[slot as usize], facet]);
+                        }
                     })
                 } else {
                     from(&nodes.nodes, &faces.faces, task.start, r, |pairs| {
                         leaves += pairs.len();
+                        if !context.room(vf, pairs.len()) {
+                            return;
+                        }
                         let named = pairs.iter().map(|&[slot, face]| [scene.slots[slot as usize], face]);
                         if careful {
                             vf.extend(named.filter(|&[k, f]| !scene.excludes_vertex_face(k, f, swept)));
@@ -258,6 +324,9 @@ impl OnLanes for Find<'_> {
             Kind::Edges => {
                 let found = |pairs: &[[u32; 2]]| {
                     leaves += pairs.len();
+                    if !context.room(ee, pairs.len()) {
+                        return;
+                    }
                     if careful {
                         let fits = |&&[e, f]: &&[u32; 2]| !scene.excludes_edge_edge(e, f, swept);
                         ee.extend(pairs.iter().filter(fits).map(|&[e, f]| [e.min(f), e.max(f)]));
@@ -274,6 +343,9 @@ impl OnLanes for Find<'_> {
             Kind::Faces => {
                 let found = |pairs: &[[u32; 2]]| {
                     leaves += pairs.len();
+                    if !context.room(ff, pairs.len()) {
+                        return;
+                    }
                     if careful && !context.raw_faces {
                         let fits = |&&[f, g]: &&[u32; 2]| !scene.excludes_face_face(f, g, swept);
                         ff.extend(pairs.iter().filter(fits).map(|&[f, g]| [f.min(g), f.max(g)]));

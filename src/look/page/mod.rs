@@ -198,10 +198,7 @@ fn centre(frame: &FrameData, skin: &Skin) -> Vec3 {
 
 /// Names of bodies and obstacles, if the summary has them.
 fn names(results: &Results) -> Vec<String> {
-    let text = results.text("summary.json").unwrap_or_default();
-    let summary: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-    let list = summary["bodies"].as_array().map_or(&[][..], |l| l);
-    list.iter().map(|n| n.as_str().unwrap_or("?").to_owned()).collect()
+    results.summary().map_or(Vec::new(), |s| s.bodies())
 }
 
 /// What tells a run from another one in the same folder.

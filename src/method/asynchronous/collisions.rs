@@ -23,7 +23,7 @@ pub use answers::EdgePair;
 
 use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::{Edges, Line};
-use super::impulses::{Books, ContactContext, DriftedView, Local};
+use super::impulses::{ContactContext, DriftedView, Local, Tally};
 use super::obstacles::Obstacles;
 use super::options::{ContactVelocity, Normal, Options, Response};
 use super::simultaneous::Simultaneous;
@@ -31,9 +31,10 @@ use super::targets::{Inside, Target, Targets};
 use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
-use crate::contact::scene::{Facet, Scene};
+use crate::contact::scene::Facet;
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
+use crate::method::contact_world::ContactWorld;
 use crate::method::response::{self, Terms};
 use crate::model::Model;
 use crate::model::record::{Record, RecordError};
@@ -94,7 +95,7 @@ impl Window {
 }
 
 pub struct Collisions {
-    pub scene: Scene,
+    pub world: ContactWorld,
     targets: Targets,
     /// Of each soft body: its targets, counted from the first.
     cells: Vec<Cells>,
@@ -104,9 +105,6 @@ pub struct Collisions {
     near: Near,
     velocity: ContactVelocity,
     normal: Normal,
-    /// Which bodies may meet, `a * bodies + b`.
-    meet: Vec<bool>,
-    bodies: usize,
     /// Room around boxes [m]; boxes hold until this tick and for speeds up to the cap [m²/s²].
     room: f64,
     until: u64,
@@ -123,7 +121,7 @@ pub struct Collisions {
     order: Vec<(i64, u32, u32)>,
     pub obstacles: Obstacles,
     pairs: Vec<(u32, Pair)>,
-    pub books: Books,
+    pub tally: Tally,
     pub response: Response,
     /// Contacts that are answered at once.
     together: Simultaneous,
@@ -134,19 +132,15 @@ pub struct Collisions {
 
 impl Collisions {
     pub fn new(model: &Model, options: &Options, around: &Around, tick: f64) -> Collisions {
-        let scene = model.contact.scene(model, false);
-        let targets = Targets::new(model, &scene);
+        let world = ContactWorld::new(model, false);
+        let scene = &world.scene;
+        let targets = Targets::new(model, scene);
         let mut sizes: Vec<f64> = targets.list.iter().map(|t| t.size).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let size = sizes.get(sizes.len() / 2).copied().unwrap_or(1.0);
-        let bodies = scene.bodies.len();
-        let meet = (0..bodies * bodies)
-            .map(|i| scene.may_meet((i / bodies) as u32, (i % bodies) as u32))
-            .collect::<Vec<_>>();
-        let touches = |body: u32| (0..bodies).any(|b| meet[body as usize * bodies + b]);
-        let contactor = |&node: &u32| contactor(node, model, &scene, options.contact_step, around, tick);
+        let contactor = |&node: &u32| contactor(node, model, scene, options.contact_step, around, tick);
         let mut contactors: Vec<Contactor> = scene.slots.iter().filter_map(contactor).collect();
-        contactors.retain(|c| touches(c.body));
+        contactors.retain(|c| scene.meets_anybody(c.body));
         let alone = contactors.iter().any(|c| c.travel > 0.0);
         contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
         let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
@@ -161,22 +155,20 @@ impl Collisions {
             contactors,
             velocity: options.contact_velocity,
             normal: options.normal,
-            meet,
-            bodies,
             found: Vec::with_capacity(256),
             extents: vec![Aabb::EMPTY; model.bodies.len()],
             neighbours: vec![Vec::with_capacity(8); model.bodies.len()],
             hits: vec![Vec::with_capacity(CHUNK)],
             order: Vec::with_capacity(CHUNK),
-            obstacles: Obstacles::new(model, &scene, size),
+            obstacles: Obstacles::new(model, &world, size),
             pairs: Vec::with_capacity(16),
-            books: Books::new(model.reference.len()),
+            tally: Tally::default(),
             response: options.response,
             together: Simultaneous::new(model.reference.len()),
             window: Window::default(),
             passed: None,
             targets,
-            scene,
+            world,
         }
     }
 
@@ -184,8 +176,7 @@ impl Collisions {
     pub fn touched(&self, nodes: usize) -> Vec<bool> {
         let mut touched = vec![false; nodes];
         self.contactors.iter().for_each(|c| touched[c.node as usize] = true);
-        let meets = |t: &&Target| (0..self.bodies as u32).any(|b| self.may_meet(t.body, b));
-        let targets = self.targets.list.iter().filter(meets);
+        let targets = self.targets.list.iter().filter(|t| self.world.scene.meets_anybody(t.body));
         targets.flat_map(|t| t.nodes()).for_each(|&n| touched[n as usize] = true);
         touched
     }
@@ -194,10 +185,6 @@ impl Collisions {
     pub fn in_rhythm(&self, mut steps: impl Iterator<Item = u64>) -> bool {
         let follows = self.contactors.iter().any(|c| c.travel > 0.0);
         !follows && steps.all(|s| self.check_groups.iter().all(|r| r.step.is_multiple_of(s)))
-    }
-
-    pub fn may_meet(&self, a: u32, b: u32) -> bool {
-        self.meet[a as usize * self.bodies + b as usize]
     }
 
     /// Median size of the targets [m].
@@ -248,7 +235,7 @@ impl Collisions {
             }
         }
         self.cells = all;
-        self.obstacles.place(context.model, &self.scene, &motion);
+        self.obstacles.place(context.model, &mut self.world, &motion);
         edges.refresh(self, &motion);
         let mut near = std::mem::take(&mut self.near);
         let mut check_groups = std::mem::take(&mut self.check_groups);
@@ -270,7 +257,7 @@ impl Collisions {
                 }));
             }
             // who was inside somebody must look to forget it
-            c.known.0 != NOTHING || self.obstacles.may_touch(&y, room, &mut found)
+            c.known.0 != NOTHING || self.obstacles.may_touch(&y, room, &self.world, &mut found)
         });
         (self.near, self.check_groups, self.found) = (near, check_groups, found);
     }
@@ -291,7 +278,7 @@ impl Collisions {
         for a in 0..self.extents.len() {
             let grown = self.extents[a].grown(2.0 * self.room);
             for b in 0..self.extents.len() {
-                if self.may_meet(a as u32, b as u32) && grown.meets(&self.extents[b]) {
+                if self.world.scene.may_meet(a as u32, b as u32) && grown.meets(&self.extents[b]) {
                     self.neighbours[a].push(b as u32);
                 }
             }
@@ -314,7 +301,7 @@ impl Collisions {
 
     /// Somebody may have got too fast by impulses.
     pub fn notice_impulses(&mut self, now: u64) {
-        let fastest = std::mem::take(&mut self.books.tally.speed_squared);
+        let fastest = std::mem::take(&mut self.tally.speed_squared);
         self.notice_speed(fastest, now);
     }
 
@@ -322,7 +309,7 @@ impl Collisions {
     pub fn check(&mut self, check_group: usize, context: &mut ContactContext) -> u64 {
         let CheckGroup { step, ref members, .. } = self.check_groups[check_group];
         let (first, count) = (members.start as usize, members.len());
-        self.books.tally.checks += count as u64;
+        self.tally.checks += count as u64;
         let before = context.state.v[self.contactors[first].node as usize].norm_squared();
         let mut hits = std::mem::take(&mut self.hits);
         let tasks = self.find_hits(check_group, &mut hits, context.model, &context.motion());
@@ -404,7 +391,7 @@ impl Collisions {
                     if !fast && !contains(&self.boxes[id as usize], &y) {
                         continue;
                     }
-                    let normal = || self.targets.node_normal(&self.scene, contactor.node, motion);
+                    let normal = || self.targets.node_normal(&self.world.scene, contactor.node, motion);
                     let mut known = (contactor.known.0 == id).then_some(contactor.known.1);
                     let mut entered = None;
                     if fast && contactor.known.0 == NOTHING {
@@ -435,19 +422,11 @@ impl Collisions {
         let y = context.motion().at(contactor.node);
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
-        let (meet, bodies) = (&self.meet, self.bodies);
-        self.obstacles.find(
-            contactor.node,
-            &y,
-            context.model,
-            &self.scene,
-            &context.motion(),
-            |body, pair| {
-                if meet[contactor.body as usize * bodies + body as usize] {
-                    pairs.push((body, pair));
-                }
-            },
-        );
+        let (model, motion) = (context.model, context.motion());
+        self.obstacles.find(contactor.node, &y, model, &mut self.world, &motion, |body, pair| {
+            pairs.push((body, pair));
+        });
+        pairs.retain(|p| self.world.scene.may_meet(contactor.body, p.0));
         self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, context);
         let mut carried = contactor.carried;
         for &(body, pair) in &pairs {
@@ -472,13 +451,13 @@ impl Collisions {
         if facet == NOTHING {
             let motion = context.motion();
             let (from, seconds) = (contactor.seen_before(y, &motion), contactor.seconds(&motion));
-            facet = self.obstacles.entered(&from, y, seconds, &self.scene, soft).unwrap_or(NOTHING);
+            facet = self.obstacles.entered(&from, y, seconds, &self.world, soft).unwrap_or(NOTHING);
         }
         if facet == NOTHING {
             return NOTHING;
         }
-        let (body, pair) = self.obstacles.behind(facet, y, &self.scene, soft);
-        let meets = self.meet[contactor.body as usize * self.bodies + body as usize];
+        let (body, pair) = self.obstacles.behind(facet, y, &self.world, soft);
+        let meets = self.world.scene.may_meet(contactor.body, body);
         // what is seen on the same side of the obstacle knows its shape better
         let same = |p: &(u32, Pair)| p.0 == body && p.1.normal.dot(&pair.normal) > 0.0;
         if pair.gap > 0.0 || !meets || pairs.iter().any(same) {
@@ -496,12 +475,11 @@ impl Collisions {
         }
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
-        let (meet, bodies) = (&self.meet, self.bodies);
-        self.obstacles.find_edges(mine, context.model, &self.scene, &context.motion(), |body, pair| {
-            if meet[mine.body as usize * bodies + body as usize] {
-                pairs.push((body, pair));
-            }
+        let motion = context.motion();
+        self.obstacles.find_edges(mine, context.model, &mut self.world, &motion, |body, pair| {
+            pairs.push((body, pair));
         });
+        pairs.retain(|p| self.world.scene.may_meet(mine.body, p.0));
         for &(body, pair) in &pairs {
             self.bounce(pair, None, &mine.nodes, [mine.body, body], carried, context);
         }
@@ -522,7 +500,7 @@ impl Collisions {
         self.window.penetration = self.window.penetration.max(-pair.gap);
         let law = context.model.contact.law(bodies[0], bodies[1]);
         (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
-        let mut local = Local::of(nodes, self.velocity, context);
+        let mut local = Local::of(nodes, self.velocity, &self.world.inertia, context);
         let mut terms = Terms { stick: context.model.contact.stick, ..Terms::default() };
         if let Some(contactor) = checked {
             let approach = -pair.normal.dot(&pair.relative_velocity(&local.v));
@@ -530,7 +508,7 @@ impl Collisions {
         }
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(carried, context.when.tick);
-            self.books.give(&pair, nodes, &impact, bodies, context);
+            self.tally.give(&mut self.world, &pair, nodes, &impact, bodies, context);
         }
     }
 
@@ -548,18 +526,20 @@ impl Collisions {
         let window = &self.window;
         record.counts(&name("window"), &[window.begin, window.contacts]);
         record.numbers(&name("penetration"), &[window.penetration]);
-        self.books.save(record);
+        self.tally.save(record);
+        self.world.save("asynchronous.contact", record);
     }
 
     /// Boxes are made anew at the next contact check: nothing that is found depends on them.
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let mut contactors = vec![0; 4 * self.contactors.len()];
-        super::record::read_counts(record, &name("contactors"), &mut contactors)?;
+        record.copy_counts(&name("contactors"), &mut contactors)?;
         for (c, from) in self.contactors.iter_mut().zip(contactors.chunks_exact(4)) {
             (c.known, c.behind, c.carried) = ((from[0] as u32, from[1] as u8), from[2] as u32, from[3]);
-            let rigid = |f: &Facet| self.scene.bodies[f.body as usize].attributes.rigid();
-            let behind = self.scene.facets.get(c.behind as usize).is_some_and(rigid);
+            let scene = &self.world.scene;
+            let rigid = |f: &Facet| scene.bodies[f.body as usize].attributes.rigid();
+            let behind = scene.facets.get(c.behind as usize).is_some_and(rigid);
             if usize::from(c.known.1) >= SIDES || !(behind || c.behind == NOTHING) {
                 return Err(RecordError::Meaningless(name("contactors")));
             }
@@ -567,17 +547,17 @@ impl Collisions {
         let mut seen = vec![Vec3::zeros(); self.contactors.len()];
         record.read_vectors(&name("seen"), &mut seen)?;
         let mut seen_at = vec![0; self.contactors.len()];
-        super::record::read_counts(record, &name("seen_at"), &mut seen_at)?;
+        record.copy_counts(&name("seen_at"), &mut seen_at)?;
         self.contactors.iter_mut().zip(seen.into_iter().zip(seen_at)).for_each(|(c, seen)| c.seen = seen);
         let mut next = vec![0; self.check_groups.len()];
-        super::record::read_counts(record, &name("next"), &mut next)?;
+        record.copy_counts(&name("next"), &mut next)?;
         self.check_groups.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
         let [begin, contacts] = record.read_counts(&name("window"))?;
-        let mut penetration = [0.0];
-        record.read_numbers(&name("penetration"), &mut penetration)?;
-        self.window = Window { begin, contacts, penetration: penetration[0] };
+        let [penetration] = record.read_values(&name("penetration"))?;
+        self.window = Window { begin, contacts, penetration };
         self.until = 0;
-        self.books.restore(record)
+        self.tally.restore(record)?;
+        self.world.restore("asynchronous.contact", record)
     }
 }
 

@@ -88,7 +88,7 @@ pub struct Edges {
 impl Edges {
     /// Edges of bodies that may touch, each as often as the quicker of its nodes.
     pub fn new(model: &Model, collisions: &Collisions) -> Edges {
-        let (nodes, scene) = (model.reference.len(), &collisions.scene);
+        let (nodes, scene) = (model.reference.len(), &collisions.world.scene);
         let mut steps = vec![None; nodes];
         collisions.contactors.iter().for_each(|c| steps[c.node as usize] = Some(c.step));
         let step_of = |n: u32| steps[n as usize];
@@ -153,9 +153,9 @@ impl Edges {
                 ids.extend(found.iter().filter(|&&id| {
                     let other = &list[id as usize].line;
                     id as usize != i
-                        && collisions.may_meet(mine.body, other.body)
+                        && collisions.world.scene.may_meet(mine.body, other.body)
                         && (mine.body != other.body
-                            || !collisions.scene.excludes_edge_edge(mine.edge, other.edge, false))
+                            || !collisions.world.scene.excludes_edge_edge(mine.edge, other.edge, false))
                 }));
             }
             collisions.obstacles.edge_may_touch(&around, found)
@@ -171,7 +171,7 @@ impl Edges {
     ) -> u64 {
         let Edges { list, check_groups, near, crossed, pairs, .. } = self;
         let check_group = &mut check_groups[check_group];
-        collisions.books.tally.checks += check_group.members.len() as u64;
+        collisions.tally.checks += check_group.members.len() as u64;
         // the deepest first, as nodes do; positions do not change meanwhile
         crossed.clear();
         let motion = context.motion();
@@ -179,7 +179,7 @@ impl Edges {
             let at = |n: u32| motion.at(n);
             for &id in near.of(i as usize) {
                 let lines = [&list[i as usize].line, &list[id as usize].line];
-                if let Some(found) = Crossing::of(lines, &collisions.scene, at, at) {
+                if let Some(found) = Crossing::of(lines, &collisions.world.scene, at, at) {
                     crossed.push((collisions.rank(-found.gap), [i, id], found));
                 }
             }

@@ -1,8 +1,7 @@
 //! What is fixed about nodes: masses, supports, bodies.
 
-use crate::math::{Mat3, Vec3};
+use crate::math::Vec3;
 use crate::model::Model;
-use crate::model::inertia::Inertia;
 
 /// Stands for a node that is not held.
 pub const FREE: u32 = u32::MAX;
@@ -11,7 +10,6 @@ pub const FREE: u32 = u32::MAX;
 pub struct Fixed {
     /// 1/m [1/kg], whoever is held.
     pub inv_mass: Vec<f64>,
-    inertia: Inertia,
     /// Place of each node among the held ones, or [`FREE`].
     pub held: Vec<u32>,
     pub body: Vec<u32>,
@@ -32,16 +30,9 @@ impl Fixed {
         let acts = |b: &crate::model::Body| b.gravity != Vec3::zeros() || b.damping != 0.0;
         Fixed {
             inv_mass: model.mass.iter().map(|m| 1.0 / m).collect(),
-            inertia: Inertia::of_model(model),
             plain: model.restraints.held.is_empty() && !model.bodies.iter().any(acts),
             held,
             body,
         }
-    }
-
-    /// `P/m` of a node.
-    #[inline]
-    pub fn inverse_mass(&self, node: usize) -> Mat3 {
-        self.inertia.of(node)
     }
 }

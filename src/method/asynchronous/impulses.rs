@@ -7,8 +7,10 @@ use super::options::ContactVelocity;
 use super::synchronised::When;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
-use crate::method::impulses::{Carried, Impulses};
+use crate::method::contact_world::ContactWorld;
+use crate::method::impulses::Carried;
 use crate::method::response::Impact;
+use crate::model::inertia::Inertia;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Model, State};
 
@@ -52,7 +54,12 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn of(nodes: &[u32], velocity: ContactVelocity, context: &mut ContactContext) -> Local {
+    pub fn of(
+        nodes: &[u32],
+        velocity: ContactVelocity,
+        inertia: &Inertia,
+        context: &mut ContactContext,
+    ) -> Local {
         let mut local = Local { v: [Vec3::zeros(); 9], inv_mass: [Mat3::zeros(); 9] };
         let ContactContext { model, groups, state, tau, when } = context;
         if velocity == ContactVelocity::Synchronised {
@@ -65,7 +72,7 @@ impl Local {
                 ContactVelocity::Synchronised => groups.synchronised_velocity(n, when, model, &at),
                 ContactVelocity::Raw => state.v[n],
             };
-            local.inv_mass[k] = groups.fixed.inverse_mass(n);
+            local.inv_mass[k] = inertia.of(n);
         }
         local
     }
@@ -91,20 +98,11 @@ pub struct Tally {
     pub speed_squared: f64,
 }
 
-/// Impulses and their books.
-pub struct Books {
-    pub tally: Tally,
-    pub impulses: Impulses,
-}
-
-impl Books {
-    pub fn new(nodes: usize) -> Books {
-        Books { tally: Tally::default(), impulses: Impulses::new(nodes) }
-    }
-
+impl Tally {
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
     pub fn give(
         &mut self,
+        world: &mut ContactWorld,
         pair: &Pair,
         nodes: &[u32],
         impact: &Impact,
@@ -112,7 +110,7 @@ impl Books {
         context: &mut ContactContext,
     ) {
         let j = impact.impulse();
-        let tally = &mut self.tally;
+        let tally = self;
         let (tick, clock) = (context.when.tick, context.when.clock);
         let State { x, v, .. } = &mut *context.state;
         for (k, w) in pair.stencil() {
@@ -120,9 +118,9 @@ impl Books {
             x[n] += clock.between(context.tau[n], tick) * v[n];
             context.tau[n] = tick;
             let given = w * j;
-            self.impulses.received[n] += given;
+            world.impulses.received[n] += given;
             let fixed = &context.groups.fixed;
-            let push = fixed.inverse_mass(n) * given;
+            let push = world.inertia.of(n) * given;
             v[n] += push;
             let held = fixed.held[n];
             if held != FREE {
@@ -146,31 +144,27 @@ impl Books {
         tally.friction += impact.lost_friction;
         tally.kicks += 1;
         tally.last = clock.time(tick);
-        self.impulses.add(bodies, j);
         let carried = Carried::by_pair(pair, bodies, |k| x[nodes[k] as usize], j);
-        self.impulses.carried.push(Carried { time: tally.last, ..carried });
+        world.impulses.count(Carried { time: tally.last, ..carried });
     }
 
     pub fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let tally = &self.tally;
-        record.counts(&name("counts"), &[tally.checks, tally.kicks, tally.too_deep]);
-        let numbers = [tally.friction, tally.restitution, tally.correction, tally.external, tally.last];
+        record.counts(&name("counts"), &[self.checks, self.kicks, self.too_deep]);
+        let numbers = [self.friction, self.restitution, self.correction, self.external, self.last];
         record.numbers(&name("numbers"), &numbers);
-        record.vectors(&name("vectors"), &[tally.impulse, tally.moment]);
-        self.impulses.save("asynchronous.contact", record);
+        record.vectors(&name("vectors"), &[self.impulse, self.moment]);
     }
 
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let (mut numbers, mut vectors) = ([0.0; 5], [Vec3::zeros(); 2]);
+        let mut vectors = [Vec3::zeros(); 2];
         let [checks, kicks, too_deep] = record.read_counts(&name("counts"))?;
-        record.read_numbers(&name("numbers"), &mut numbers)?;
+        let [friction, restitution, correction, external, last] = record.read_values(&name("numbers"))?;
         record.read_vectors(&name("vectors"), &mut vectors)?;
-        let [friction, restitution, correction, external, last] = numbers;
         let [impulse, moment] = vectors;
         let counts = Tally { checks, kicks, too_deep, ..Tally::default() };
-        self.tally = Tally { friction, restitution, correction, external, impulse, moment, last, ..counts };
-        self.impulses.restore("asynchronous.contact", record)
+        *self = Tally { friction, restitution, correction, external, impulse, moment, last, ..counts };
+        Ok(())
     }
 }

@@ -10,13 +10,12 @@ use super::edges::{Crossing, Line};
 use super::impulses::DriftedView;
 use crate::contact::cells::Cells;
 use crate::contact::entry::enters;
-use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::octree::Aabb;
 use crate::contact::pair::{Outer, Pair, Side};
-use crate::contact::places::Places;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
+use crate::method::contact_world::ContactWorld;
 use crate::model::Model;
 use crate::model::contact::ObstacleShape;
 
@@ -32,10 +31,6 @@ pub struct Obstacles {
     /// The same of edges at which they bend.
     edges: Vec<Line>,
     edge_cells: Cells,
-    /// All nodes of the scene; those of the model are filled in where they are asked for.
-    x: Vec<Vec3>,
-    drawn: Vec<Vec3>,
-    poses: Vec<Pose>,
     /// Tick for which all this holds; for ever if nothing moves.
     placed: Option<u64>,
     moving: bool,
@@ -45,7 +40,8 @@ pub struct Obstacles {
 }
 
 impl Obstacles {
-    pub fn new(model: &Model, scene: &Scene, size: f64) -> Obstacles {
+    pub fn new(model: &Model, world: &ContactWorld, size: f64) -> Obstacles {
+        let ContactWorld { scene, x, .. } = world;
         let obstacles = &model.contact.obstacles;
         let planes = obstacles.iter().enumerate().filter_map(|(i, o)| match o.shape {
             ObstacleShape::Plane { point, normal } => Some((i, point, normal.normalize())),
@@ -56,18 +52,12 @@ impl Obstacles {
             facet.kind != FacetKind::Plane && scene.bodies[facet.body as usize].attributes.rigid()
         };
         let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid();
-        let drawn = model.contact.obstacle_nodes();
-        let mut x = model.reference.clone();
-        x.extend(&drawn);
         Obstacles {
             planes: planes.collect(),
             facets: (0..scene.facets.len() as u32).filter(rigid).collect(),
             cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
-            edges: (0..scene.edges.len()).filter_map(|e| Line::of(scene, e, &x)).filter(sharp).collect(),
+            edges: (0..scene.edges.len()).filter_map(|e| Line::of(scene, e, x)).filter(sharp).collect(),
             edge_cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
-            x,
-            drawn,
-            poses: Vec::with_capacity(obstacles.len()),
             placed: None,
             moving: !obstacles.iter().all(|o| o.at_rest()),
             room: 0.1 * size,
@@ -80,23 +70,19 @@ impl Obstacles {
     }
 
     /// Brings obstacles, and the boxes of their facets, to where they are now.
-    pub fn place(&mut self, model: &Model, scene: &Scene, motion: &DriftedView) {
+    pub fn place(&mut self, model: &Model, world: &mut ContactWorld, motion: &DriftedView) {
         let tick = motion.when.tick;
         if self.placed.is_some_and(|placed| !self.moving || placed == tick) {
             return;
         }
         self.placed = Some(tick);
-        let time = motion.when.clock.time(tick);
-        self.poses.clear();
-        self.poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
-        let nodes = model.reference.len();
-        model.contact.place(time, &self.drawn, &mut self.x[nodes..]);
+        world.place_obstacles(model, motion.when.clock.time(tick));
+        let ContactWorld { scene, x, .. } = world;
         self.cells.set_margin(self.room);
         for (i, &f) in self.facets.iter().enumerate() {
             let mut tight = Aabb::EMPTY;
             for &n in scene.facets[f as usize].corners() {
-                let p = self.x[n as usize];
-                tight.add(&[p.x, p.y, p.z]);
+                tight.add(x[n as usize].as_ref());
             }
             let deep = tight.grown(DEEPEST * scene.facet_size[f as usize]);
             self.cells.move_box(i as u32, deep.lo, deep.hi);
@@ -104,8 +90,8 @@ impl Obstacles {
         self.edge_cells.set_margin(self.room);
         for (i, line) in self.edges.iter().enumerate() {
             let mut tight = Aabb::EMPTY;
-            for p in line.nodes.map(|n| self.x[n as usize]) {
-                tight.add(&[p.x, p.y, p.z]);
+            for p in line.nodes.map(|n| x[n as usize]) {
+                tight.add(p.as_ref());
             }
             let edge = &scene.edges[line.edge as usize];
             let deep = tight.grown(scene.deepest_crossing(edge, edge));
@@ -132,25 +118,25 @@ impl Obstacles {
         &mut self,
         mine: &Line,
         model: &Model,
-        scene: &Scene,
+        world: &mut ContactWorld,
         motion: &DriftedView,
         mut visit: impl FnMut(u32, Pair),
     ) {
-        self.place(model, scene, motion);
+        self.place(model, world, motion);
         let mut tight = Aabb::EMPTY;
         for p in mine.nodes.map(|n| motion.at(n)) {
-            tight.add(&[p.x, p.y, p.z]);
+            tight.add(p.as_ref());
         }
         let mut found = std::mem::take(&mut self.found);
         self.edge_cells.query_box(&tight.lo, &tight.hi, &mut found);
-        let x = &self.x;
+        let ContactWorld { scene, x, poses, .. } = world;
         let soft = model.bodies.len();
         for other in found.iter().map(|&i| &self.edges[i as usize]) {
             let crossed = Crossing::of([mine, other], scene, |n| motion.at(n), |n| x[n as usize]);
             let Some(Crossing { s, t, normal, gap }) = crossed else { continue };
             let [p, q] = other.nodes.map(|n| x[n as usize]);
             let position = p + t * (q - p);
-            let velocity = self.poses[other.body as usize - soft].velocity_at(&position);
+            let velocity = poses[other.body as usize - soft].velocity_at(&position);
             let pair =
                 Pair::edge_obstacle([mine.edge, other.edge], [0, 1], s, Outer { position, velocity }, normal);
             visit(other.body, pair.with_gap(gap));
@@ -159,12 +145,12 @@ impl Obstacles {
     }
 
     /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
-    pub fn may_touch(&self, y: &Vec3, room: f64, found: &mut Vec<u32>) -> bool {
+    pub fn may_touch(&self, y: &Vec3, room: f64, world: &ContactWorld, found: &mut Vec<u32>) -> bool {
         if self.moving {
             return !self.is_empty();
         }
         let near = |(o, point, normal): &(usize, Vec3, Vec3)| {
-            let pose = &self.poses[*o];
+            let pose = &world.poses[*o];
             (pose.turn * normal).dot(&(pose.place(point) - y)) >= -room
         };
         if self.planes.iter().any(near) {
@@ -184,14 +170,14 @@ impl Obstacles {
         node: u32,
         y: &Vec3,
         model: &Model,
-        scene: &Scene,
+        world: &mut ContactWorld,
         motion: &DriftedView,
         mut visit: impl FnMut(u32, Pair),
     ) {
-        self.place(model, scene, motion);
+        self.place(model, world, motion);
         let soft = model.bodies.len();
         for (p, &(obstacle, point, normal)) in self.planes.iter().enumerate() {
-            let pose = &self.poses[obstacle];
+            let pose = &world.poses[obstacle];
             let n = pose.turn * normal;
             let depth = n.dot(&(pose.place(&point) - y));
             if depth >= 0.0 {
@@ -203,11 +189,11 @@ impl Obstacles {
         if self.facets.is_empty() {
             return;
         }
-        self.x[node as usize] = *y;
+        world.x[node as usize] = *y;
         let mut found = std::mem::take(&mut self.found);
         self.cells.query(&[y.x, y.y, y.z], 0.0, &mut found);
         // of each obstacle the nearest facet
-        let at = Places { scene, x: &self.x, poses: Poses::At(&self.poses) };
+        let (at, scene) = (world.places(), &world.scene);
         let mut nearest: Option<(u32, u32, Pair)> = None;
         for &i in &found {
             let face = self.facets[i as usize];
@@ -236,24 +222,24 @@ impl Obstacles {
         from: &Vec3,
         y: &Vec3,
         seconds: f64,
-        scene: &Scene,
+        world: &ContactWorld,
         soft: usize,
     ) -> Option<u32> {
         if self.facets.is_empty() {
             return None;
         }
-        let fastest = if self.moving { self.fastest(y) * seconds } else { 0.0 };
+        let fastest = if self.moving { fastest(world, y) * seconds } else { 0.0 };
         let (lo, hi) = (y.inf(from).add_scalar(-fastest), y.sup(from).add_scalar(fastest));
         let mut found = std::mem::take(&mut self.found);
         self.cells.query_box(lo.as_ref(), hi.as_ref(), &mut found);
         let mut first: Option<(f64, u32)> = None;
         for &i in &found {
-            let facet = &scene.facets[self.facets[i as usize] as usize];
-            let from = from + seconds * self.poses[facet.body as usize - soft].velocity_at(y);
+            let facet = &world.scene.facets[self.facets[i as usize] as usize];
+            let from = from + seconds * world.poses[facet.body as usize - soft].velocity_at(y);
             let mut corners = [Vec3::zeros(); 4];
             let of_facet = facet.corners();
-            corners.iter_mut().zip(of_facet).for_each(|(to, &k)| *to = self.x[k as usize]);
-            let n = facet.area_vector(&self.x);
+            corners.iter_mut().zip(of_facet).for_each(|(to, &k)| *to = world.x[k as usize]);
+            let n = facet.area_vector(&world.x);
             if let Some(at) = enters(&from, y, &corners[..of_facet.len()], &n)
                 && first.is_none_or(|f| at < f.0)
             {
@@ -264,20 +250,21 @@ impl Obstacles {
         first.map(|f| f.1)
     }
 
-    fn fastest(&self, y: &Vec3) -> f64 {
-        self.poses.iter().map(|p| p.velocity_at(y).norm()).fold(0.0, f64::max)
-    }
-
     /// A node at `y` against the plane of a facet it has gone through.
-    pub fn behind(&self, facet: u32, y: &Vec3, scene: &Scene, soft: usize) -> (u32, Pair) {
-        let of = &scene.facets[facet as usize];
-        let n = of.area_vector(&self.x).normalize();
-        let gap = n.dot(&(y - self.x[of.nodes[0] as usize]));
+    pub fn behind(&self, facet: u32, y: &Vec3, world: &ContactWorld, soft: usize) -> (u32, Pair) {
+        let of = &world.scene.facets[facet as usize];
+        let n = of.area_vector(&world.x).normalize();
+        let gap = n.dot(&(y - world.x[of.nodes[0] as usize]));
         let foot = y - gap * n;
         let outer =
-            Outer { position: foot, velocity: self.poses[of.body as usize - soft].velocity_at(&foot) };
+            Outer { position: foot, velocity: world.poses[of.body as usize - soft].velocity_at(&foot) };
         (of.body, Pair::node_obstacle(0, facet, outer, n).with_gap(gap))
     }
+}
+
+/// Largest speed at which obstacles pass `y` [m/s].
+fn fastest(world: &ContactWorld, y: &Vec3) -> f64 {
+    world.poses.iter().map(|p| p.velocity_at(y).norm()).fold(0.0, f64::max)
 }
 
 /// Hands on a pair that overlaps, its node counted as zero.

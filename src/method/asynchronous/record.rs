@@ -7,7 +7,7 @@ use super::check_groups::CheckGroup;
 use super::group::{Group, KickSums};
 use super::{Asynchronous, Phase};
 use crate::math::Vec3;
-use crate::model::record::{Array, Record, RecordError};
+use crate::model::record::{Record, RecordError};
 
 /// The tick of a model is the same on every machine but for round-off.
 const SAME_CLOCK: f64 = 1e-9;
@@ -49,21 +49,20 @@ impl Asynchronous {
     }
 
     pub(super) fn take_from(&mut self, record: &Record) -> Result<(), RecordError> {
-        let (mut clock, built) = ([0.0; 2], self.clock.tick);
-        record.read_numbers(&name("clock"), &mut clock)?;
-        [self.clock.begin, self.clock.tick] = clock;
+        let built = self.clock.tick;
+        [self.clock.begin, self.clock.tick] = record.read_values(&name("clock"))?;
         [self.now, self.window.1] = record.read_counts(&name("counts"))?;
-        read_counts(record, &name("tau"), &mut self.tau)?;
+        record.copy_counts(&name("tau"), &mut self.tau)?;
         let mut next =
             vec![0; self.groups.list.len() + self.prescribed.len() + self.edges.check_groups.len()];
-        read_counts(record, &name("next"), &mut next)?;
+        record.copy_counts(&name("next"), &mut next)?;
         let (of_groups, rest) = next.split_at(self.groups.list.len());
         let (of_prescribed, of_edges) = rest.split_at(self.prescribed.len());
         self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
         self.prescribed.iter_mut().zip(of_prescribed).for_each(|(l, next)| l.next = *next);
         self.edges.check_groups.iter_mut().zip(of_edges).for_each(|(r, next)| r.next = *next);
         let mut carried = vec![0; self.edges.list.len()];
-        read_counts(record, &name("edges"), &mut carried)?;
+        record.copy_counts(&name("edges"), &mut carried)?;
         self.edges.list.iter_mut().zip(carried).for_each(|(e, tick)| e.carried = tick);
         let list = &mut self.groups.list;
         read_loads(record, &name("force"), list, |g| &mut g.force)?;
@@ -74,10 +73,9 @@ impl Asynchronous {
         let all = self.groups.list.iter_mut().flat_map(|g| &mut g.weights);
         all.zip(from.chunks_exact(2)).for_each(|(w, from)| (w.at, w.pull) = (from[0], from[1]));
         record.read_vectors(&name("support"), &mut self.groups.support)?;
-        let (mut numbers, mut vectors) = ([0.0; 3], [Vec3::zeros(); 2]);
-        record.read_numbers(&name("sums"), &mut numbers)?;
+        let [external, damping, speed_squared] = record.read_values(&name("sums"))?;
+        let mut vectors = [Vec3::zeros(); 2];
         record.read_vectors(&name("impulse"), &mut vectors)?;
-        let [external, damping, speed_squared] = numbers;
         let [impulse, moment] = vectors;
         self.sums = KickSums { external, damping, impulse, moment, speed_squared };
         record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
@@ -138,18 +136,4 @@ fn read_loads(
         rest = after;
     }
     Ok(())
-}
-
-/// Counts of a given number.
-pub(super) fn read_counts(record: &Record, name: &str, to: &mut [u64]) -> Result<(), RecordError> {
-    match record.arrays.get(name) {
-        Some(Array::Counts(from)) if from.len() == to.len() => {
-            to.copy_from_slice(from);
-            Ok(())
-        }
-        Some(Array::Counts(from)) => {
-            Err(RecordError::Length { name: name.into(), found: from.len(), needed: to.len() })
-        }
-        _ => Err(RecordError::Missing(name.into())),
-    }
 }

@@ -5,12 +5,14 @@
 //! pair that is pressed parts with e times the speed at which it closed when the instant began. Between two checks a pair
 //! moves by ½Δt(u⁺ + u⁻): with e = 1 what it goes deeper before a check it comes back after it.
 
-use super::impulses::{Books, ContactContext, Local};
+use super::impulses::{ContactContext, Local, Tally};
 use super::options::ContactVelocity;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
+use crate::method::contact_world::ContactWorld;
 use crate::method::dcr::exchange::ImpactIslands;
 use crate::method::response::Terms;
+use crate::model::inertia::Inertia;
 
 /// Rounds in which the contacts of an island are stopped.
 const SWEEPS: u32 = 30;
@@ -49,14 +51,20 @@ impl Simultaneous {
     }
 
     /// The place of a node, with its velocity of the instant.
-    pub fn place(&mut self, node: u32, velocity: ContactVelocity, context: &mut ContactContext) -> u32 {
+    pub fn place(
+        &mut self,
+        node: u32,
+        velocity: ContactVelocity,
+        inertia: &Inertia,
+        context: &mut ContactContext,
+    ) -> u32 {
         let known = self.place[node as usize];
         if known != NONE {
             return known;
         }
         let new = self.nodes.len() as u32;
         self.place[node as usize] = new;
-        let local = Local::of(&[node], velocity, context);
+        let local = Local::of(&[node], velocity, inertia, context);
         self.nodes.push(node);
         self.v.push(local.v[0]);
         self.inv_mass.push(local.inv_mass[0]);
@@ -78,7 +86,13 @@ impl Simultaneous {
     }
 
     /// Answers everything, and tells who carried an impulse.
-    pub fn answer(&mut self, books: &mut Books, context: &mut ContactContext, mut carried: impl FnMut(u32)) {
+    pub fn answer(
+        &mut self,
+        tally: &mut Tally,
+        world: &mut ContactWorld,
+        context: &mut ContactContext,
+        mut carried: impl FnMut(u32),
+    ) {
         if self.about.is_empty() {
             return;
         }
@@ -88,7 +102,7 @@ impl Simultaneous {
         self.islands.bounce(places, (SWEEPS, terms), |c| about[c].1, &self.inv_mass, &mut self.v);
         for (pending, &(bodies, _, whose)) in self.islands.pending.iter().zip(&self.about) {
             if let Some(impact) = pending.impact() {
-                books.give(&pending.pair, &self.nodes, &impact, bodies, context);
+                tally.give(world, &pending.pair, &self.nodes, &impact, bodies, context);
                 carried(whose);
             }
         }

@@ -12,8 +12,7 @@
 //! so that no contact that is found on the way sends anything off: a gap of a hair over Δt would be a speed.
 //!
 //! All contacts are solved again from the forces so far, until nothing meets. What still does after some rounds is tied into impact zones (Provot 1997):
-//! the nodes of a zone get the velocity of their centre of mass. Zones only grow, and in a zone nothing moves against anything, so this ends. They are
-//! blows without restitution, and are booked as such.
+//! the nodes of a zone get one velocity (`impact_zones.rs`), which is a blow without restitution and is booked as such.
 
 use super::{ContactSet, DeferredWork};
 use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, of_group};
@@ -23,9 +22,9 @@ use crate::contact::places::Places;
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{PairSearch, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
-use crate::math::Vec3;
-use crate::math::sets::Sets;
+use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
+use crate::method::impact_zones::{Zones, shared_motion};
 use crate::method::semi_explicit::Options;
 use crate::model::{Ledger, Model};
 use crate::solve::contacts::Contact;
@@ -48,8 +47,7 @@ pub struct OnTheWay {
     end: Vec<Vec3>,
     candidates: Vec<Candidate>,
     meetings: Vec<Meeting>,
-    together: Sets,
-    members: Vec<u32>,
+    zones: Zones,
     /// Impulses of zones [N s]: node, impulse; and those that obstacles gave, with their velocities.
     ties: Vec<(u32, Vec3)>,
     outer: Vec<(Vec3, Vec3, Vec3)>,
@@ -68,11 +66,10 @@ impl ContactSet {
     ) -> Result<(), StepError> {
         self.way.ties.clear();
         self.way.outer.clear();
-        self.way.members.clear();
         if !self.two_sided || self.alone {
             return Ok(());
         }
-        self.way.together.reset(self.start.len());
+        self.way.zones.open(self.start.len());
         for round in 0..ROUNDS {
             self.find_meetings(model, v, dt)?;
             if self.way.meetings.is_empty() {
@@ -83,8 +80,8 @@ impl ContactSet {
                 v.copy_from_slice(free);
                 self.solve(options, dt, v);
             } else {
-                self.tie_together();
-                self.move_together(v, dt);
+                self.way.zones.tie(&self.world.scene, &self.way.meetings);
+                self.move_together(model, v, dt);
             }
         }
         let bodies = self.way.meetings[0].bodies(&self.world.scene);
@@ -158,53 +155,30 @@ impl ContactSet {
         }
     }
 
-    fn tie_together(&mut self) {
-        let ContactSet { world, way, .. } = self;
-        let OnTheWay { meetings, together, members, .. } = way;
-        for meeting in meetings.iter() {
-            let nodes: Vec<u32> = match meeting.of {
-                Candidate::NodeFace { node, face } => std::iter::once(node)
-                    .chain(world.scene.facets[face as usize].corners().iter().copied())
-                    .collect(),
-                Candidate::Edges { first, second } => {
-                    [first, second].iter().flat_map(|e| world.scene.edges[*e as usize].nodes).collect()
-                }
-            };
-            nodes.windows(2).for_each(|k| {
-                together.join(k[0], k[1]);
-            });
-            members.extend(nodes);
-        }
-        members.sort_unstable_by_key(|&k| (together.lowest(k), k));
-        members.dedup();
-    }
-
-    /// Gives the nodes of each zone one velocity: that of an obstacle among them, else of their centre of mass.
-    fn move_together(&mut self, v: &mut [Vec3], dt: f64) {
+    /// Gives the nodes of each zone one velocity.
+    fn move_together(&mut self, model: &Model, v: &mut [Vec3], dt: f64) {
         let ContactSet { world, start, way, .. } = self;
-        let OnTheWay { together, members, ties, outer, end, .. } = way;
-        let inertia = &world.inertia;
-        let count = v.len();
-        for zone in members.chunk_by(|&a, &b| together.lowest(a) == together.lowest(b)) {
-            let soft = zone.iter().map(|&k| k as usize).filter(|&k| k < count);
-            let rigid = zone.iter().map(|&k| k as usize).find(|&k| k >= count);
-            let (mut mass, mut sum) = (0.0, Vec3::zeros());
-            for k in soft.clone().filter(|&k| !inertia.fixed(k)) {
-                mass += 1.0 / inertia.inverse[k];
-                sum += v[k] / inertia.inverse[k];
-            }
-            if mass == 0.0 {
-                continue;
-            }
-            let held = rigid.or(soft.clone().find(|&k| inertia.fixed(k)));
-            let mean = held.map_or(sum / mass, |k| (end[k] - start[k]) / dt);
-            for k in soft.filter(|&k| !inertia.fixed(k)) {
-                let change = inertia.projectors[inertia.kind[k] as usize] * (mean - v[k]);
+        let OnTheWay { zones, ties, outer, end, .. } = way;
+        let (inertia, count) = (&world.inertia, v.len());
+        let mobility = |k: usize| match k < count && !inertia.fixed(k) {
+            true => inertia.projectors[inertia.kind[k] as usize],
+            false => Mat3::zeros(),
+        };
+        for zone in zones.iter() {
+            let all = zone.iter().map(|&k| k as usize);
+            let rigid = all.clone().any(|k| k >= count);
+            let own = all.clone().map(|k| match v.get(k) {
+                Some(v) => (model.mass[k], mobility(k), *v),
+                None => (0.0, mobility(k), (end[k] - start[k]) / dt),
+            });
+            let Some(together) = shared_motion(own) else { continue };
+            for k in all.filter(|&k| k < count && !inertia.fixed(k)) {
+                let change = mobility(k) * (together - v[k]);
                 v[k] += change;
-                let impulse = change / inertia.inverse[k];
+                let impulse = model.mass[k] * change;
                 ties.push((k as u32, impulse));
-                if rigid.is_some() {
-                    outer.push((start[k], impulse, mean));
+                if rigid {
+                    outer.push((start[k], impulse, together));
                 }
             }
         }

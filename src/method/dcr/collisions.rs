@@ -493,8 +493,7 @@ impl Collisions {
     /// Deepest overlap before the first step [m].
     pub fn penetration_at_start(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
-        let ContactWorld { scene, search, x, .. } = &mut self.world;
-        search.find(scene, x, None, &query)?;
+        self.world.find(None, &query)?;
         Ok(self.deepest_record())
     }
 
@@ -505,7 +504,7 @@ impl Collisions {
         self.measure_pushes();
         let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;
         let ContactWorld { scene, search, x: now, .. } = world;
-        search.cover(scene, now, &query, pushed);
+        search.cover(scene, now, &query, pushed)?;
         listed.resize(now.len(), false);
         listed_bodies.clear();
         listed_bodies.resize(scene.bodies.len(), false);

@@ -499,8 +499,8 @@ mod tests {
                 0 => {
                     Pair::node_obstacle(p, 0, Outer { position: Vec3::zeros(), velocity: dice.point(0.2) }, n)
                 }
-                1 => Pair::node_segment(p, 0, [a, b], [1.0 - s, s], n),
-                _ => Pair::node_triangle(p, 0, [a, b, c3], [1.0 - s - t, s, t], n),
+                1 => Pair::node_facet(p, 0, &[a, b], &[1.0 - s, s], n),
+                _ => Pair::node_facet(p, 0, &[a, b, c3], &[1.0 - s - t, s, t], n),
             };
             (pair.mu, pair.e) = (mu, 1.0);
             pending.push(PendingImpact::new(pair, 0.0, false));

@@ -18,10 +18,9 @@ use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{Candidates, Group, PairSearch, Pass, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
-use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
-use crate::method::contact_world::ContactWorld;
+use crate::method::impact_zones::{Zones, shared_motion};
 use crate::method::newmark::Newmark;
 use crate::method::response::{self, Projection};
 use crate::model::Model;
@@ -47,9 +46,7 @@ const START: u32 = 200;
 /// Nodes that move together in a step.
 #[derive(Clone, Debug, Default)]
 pub struct ImpactZones {
-    together: Sets,
-    /// Nodes of all impact zones.
-    members: Vec<u32>,
+    zones: Zones,
     meetings: Vec<Meeting>,
     /// Who is near whom on the way of this step.
     near: Vec<Near>,
@@ -87,10 +84,12 @@ impl Near {
         if self.asked && !any(moved) {
             return;
         }
-        self.met = self.of.meets(scene, motion, least);
+        // One direction that parts the two is most often enough to know.
+        let apart = self.of.stays_apart(scene, motion);
+        self.met = if apart > least { None } else { self.of.meets(scene, motion, least) };
         // A node that contact has moved in this step may be moved on, or back: how far that is from here nobody counts.
         if self.met.is_none() && !any(touched) {
-            self.until = (self.travel + self.of.stays_apart(scene, motion)) * (1.0 - ROUNDED);
+            self.until = (self.travel + apart) * (1.0 - ROUNDED);
         }
         self.asked = true;
     }
@@ -98,11 +97,7 @@ impl Near {
 
 impl ImpactZones {
     fn open(&mut self, nodes: usize) {
-        if self.together.len() != nodes {
-            self.together.reset(nodes);
-        }
-        self.together.part(&self.members);
-        self.members.clear();
+        self.zones.open(nodes);
         self.forget_near();
     }
 
@@ -167,14 +162,6 @@ impl ImpactZones {
             *soonest = soonest.min(near.until);
         }
     }
-
-    /// Ties nodes together.
-    fn tie(&mut self, nodes: &[u32]) {
-        self.members.extend(nodes);
-        for k in nodes.windows(2) {
-            self.together.join(k[0], k[1]);
-        }
-    }
 }
 
 impl Collisions {
@@ -203,7 +190,7 @@ impl Collisions {
                     self.exchange(model, options, newmark, v);
                 }
             } else {
-                self.tie_together();
+                self.impact_zones.zones.tie(&self.world.scene, &self.impact_zones.meetings);
                 self.move_together(model, options, newmark, v);
             }
         }
@@ -269,61 +256,18 @@ impl Collisions {
         Ok(())
     }
 
-    fn tie_together(&mut self) {
-        let Collisions { world, impact_zones, .. } = self;
-        let scene = &world.scene;
-        for i in 0..impact_zones.meetings.len() {
-            match impact_zones.meetings[i].of {
-                Candidate::NodeFace { node, face } => {
-                    let facet = &scene.facets[face as usize];
-                    // a plane has no corners, but a node that moves with it
-                    let corners = facet.kind.corners().max(1);
-                    let mut nodes = [node; 5];
-                    nodes[1..=corners].copy_from_slice(&facet.nodes[..corners]);
-                    impact_zones.tie(&nodes[..=corners]);
-                }
-                Candidate::Edges { first, second } => {
-                    let [a, b] = scene.edges[first as usize].nodes;
-                    let [c, d] = scene.edges[second as usize].nodes;
-                    impact_zones.tie(&[a, b, c, d]);
-                }
-            }
-        }
-        let mut members = std::mem::take(&mut impact_zones.members);
-        members.sort_unstable_by_key(|&k| (impact_zones.together.lowest(k), k));
-        members.dedup();
-        impact_zones.members = members;
-    }
-
-    /// Gives the nodes of each impact zone one displacement: that of the held among them, beside that their mean by mass.
+    /// Gives the nodes of each impact zone one displacement.
     fn move_together(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let free = model.mass.len();
-        let impact_zones = std::mem::take(&mut self.impact_zones);
-        for zone in impact_zones
-            .members
-            .chunk_by(|&a, &b| impact_zones.together.lowest(a) == impact_zones.together.lowest(b))
-        {
-            let (mut mass, mut mean) = (0.0, Vec3::zeros());
-            let (mut held, mut prescribed) = (Mat3::zeros(), Vec3::zeros());
-            for &k in zone {
-                let k = k as usize;
-                let d = self.world.x[k] - self.start[k];
-                let fixed = Mat3::identity() - self.mobility(k, model);
-                held += fixed;
-                prescribed += fixed * d;
-                if k < free {
-                    mass += model.mass[k];
-                    mean += model.mass[k] * d;
-                }
-            }
-            if mass == 0.0 {
-                continue;
-            }
-            let range = response::pseudo_inverse(&held);
-            let together = range * prescribed + (Mat3::identity() - range * held) * (mean / mass);
+        let zones = std::mem::take(&mut self.impact_zones.zones);
+        for zone in zones.iter() {
+            let own = zone.iter().map(|&k| k as usize).map(|k| {
+                let mass = model.mass.get(k).copied().unwrap_or(0.0);
+                (mass, self.mobility(k, model), self.world.x[k] - self.start[k])
+            });
+            let Some(together) = shared_motion(own) else { continue };
             let mut gained = Vec3::zeros();
-            for &k in zone.iter().filter(|&&k| (k as usize) < free) {
-                let k = k as usize;
+            for k in zone.iter().map(|&k| k as usize).filter(|&k| k < free) {
                 let d = self.mobility(k, model) * (together - (self.world.x[k] - self.start[k]));
                 self.world.x[k] += d;
                 self.account.of(k, newmark).guarded += d;
@@ -333,7 +277,7 @@ impl Collisions {
                 self.restore_spin(zone, gained, model, newmark, v);
             }
         }
-        self.impact_zones = impact_zones;
+        self.impact_zones.zones = zones;
     }
 
     /// Projector on the directions a node can move in; nothing for nodes of obstacles.
@@ -353,8 +297,7 @@ impl Collisions {
         };
         let mut last = [0; 2];
         for _ in 0..START {
-            let ContactWorld { scene, search, x: now, .. } = &mut self.world;
-            search.find(scene, now, None, &query)?;
+            self.world.find(None, &query)?;
             let (at, search) = (self.world.places(), &self.world.search);
             let mut list: Vec<Pair> = Vec::new();
             for r in search.vertex_face().iter().filter(|r| r.gap < 0.5 * self.clearance) {

@@ -21,11 +21,12 @@ use super::on_the_way::Met;
 use super::simplex::{ContactKind, Foot, Simplex};
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones};
-use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::scene::FacetKind;
 use crate::contact::search::{EdgeEdge, PairSearch, Pass, Query, SearchError, VertexFace, doubled_to};
-use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
+use crate::method::contact_world::{ContactWorld, pose_all};
 use crate::model::Model;
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Overlaps up to this share of the local size are touch, not penetration: a hundredth of what an accepted state may
@@ -109,22 +110,20 @@ impl Joined<'_> {
 
 /// The surfaces of all bodies, and where they are.
 pub struct Admissible {
-    pub scene: Scene,
-    pub(super) search: ThreeStage,
+    /// Nodes as they are tried, obstacles as they stand at the end of the step.
+    pub world: ContactWorld,
     /// 3×3 inverse mass of every node of the scene [1/kg]; zero for obstacles.
     pub inv_mass: Vec<Mat3>,
-    drawn: Vec<Vec3>,
-    poses: [Vec<Pose>; 2],
-    /// All nodes of the scene at the start of the step, as predicted, and as they are tried.
+    /// Where obstacles stand at the start of the step.
+    from: Vec<Pose>,
+    /// All nodes of the scene at the start of the step, and as predicted.
     pub start: Vec<Vec3>,
     pub pre: Vec<Vec3>,
-    pub now: Vec<Vec3>,
     /// (node, body it is inside of), sorted.
     pub(super) inside: Vec<(u32, u32)>,
     /// What nodes went through on their way, one facet for a node and a body, sorted.
     pub(super) met: Vec<Met>,
     thinnest: f64,
-    nodes: usize,
     /// Of facets that cost the same the last counts.
     pub last_of_equals: bool,
     /// Constraints are springs, which leave overlaps: one for a node and a body is enough.
@@ -135,55 +134,39 @@ pub struct Admissible {
 
 impl Admissible {
     pub fn new(model: &Model) -> Admissible {
-        let scene = model.contact.scene(model, true);
-        let drawn = model.contact.obstacle_nodes();
-        let mut inv_mass: Vec<Mat3> =
-            model.mass.iter().map(|m| Mat3::from_diagonal_element(1.0 / m)).collect();
-        for held in &model.restraints.held {
-            inv_mass[held.node as usize] = held.free / model.mass[held.node as usize];
-        }
-        inv_mass.resize(model.reference.len() + drawn.len(), Mat3::zeros());
-        let mut now = model.reference.clone();
-        now.extend(&drawn);
-        let thinnest = scene.facet_size.iter().copied().fold(f64::INFINITY, f64::min);
+        let world = ContactWorld::new(model, true);
+        let mut inv_mass = world.inertia.all();
+        inv_mass.resize(world.x.len(), Mat3::zeros());
         Admissible {
-            search: ThreeStage::new(),
             inv_mass,
-            poses: [Vec::new(), Vec::new()],
-            start: now.clone(),
-            pre: now.clone(),
-            now,
+            from: Vec::new(),
+            start: world.x.clone(),
+            pre: world.x.clone(),
             inside: Vec::new(),
             met: Vec::new(),
-            thinnest,
-            nodes: model.reference.len(),
+            thinnest: world.scene.facet_size.iter().copied().fold(f64::INFINITY, f64::min),
             last_of_equals: false,
             springs: false,
             starting: false,
-            scene,
-            drawn,
+            world,
         }
     }
 
     /// Takes up positions of the model's nodes at the start of a step, and as predicted for its end.
     pub fn begin(&mut self, model: &Model, start: &[Vec3], pre: &[Vec3], [t0, t1]: [f64; 2]) {
-        let n = self.nodes;
-        for (to, from, time) in [(&mut self.start, start, t0), (&mut self.pre, pre, t1)] {
-            to[..n].copy_from_slice(from);
-            model.contact.place(time, &self.drawn, &mut to[n..]);
+        for (to, x, time) in [(&mut self.start, start, t0), (&mut self.pre, pre, t1)] {
+            self.world.place(model, x.par_iter().copied(), time);
+            to.copy_from_slice(&self.world.x);
         }
-        self.now.copy_from_slice(&self.pre);
-        for (poses, time) in self.poses.iter_mut().zip([t0, t1]) {
-            poses.clear();
-            poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
-        }
+        pose_all(model, t0, &mut self.from);
     }
 
     /// Farthest that a surface node has come in this step, seen from the middle of all [m].
     fn way(&self) -> f64 {
-        let slots = &self.scene.slots;
-        let way = |k: u32| self.now[k as usize] - self.start[k as usize];
-        let planes = self.scene.facets.iter().filter(|f| f.kind == FacetKind::Plane).map(|f| f.nodes[0]);
+        let slots = &self.world.scene.slots;
+        let way = |k: u32| self.world.x[k as usize] - self.start[k as usize];
+        let planes =
+            self.world.scene.facets.iter().filter(|f| f.kind == FacetKind::Plane).map(|f| f.nodes[0]);
         let count = slots.len().max(1) as f64;
         let middle = slots.iter().map(|&k| way(k)).sum::<Vec3>() / count;
         slots.iter().copied().chain(planes).map(|k| (way(k) - middle).norm()).fold(0.0, f64::max)
@@ -212,7 +195,7 @@ impl Admissible {
         banned: &[Key],
     ) -> Result<Found, SearchError> {
         let query = self.query(self.way());
-        self.search.find(&self.scene, &self.now, Some(&self.start), &query)?;
+        self.world.find(Some(&self.start), &query)?;
         self.meet(model);
         let mut found = Found::default();
         let known = work.len();
@@ -221,8 +204,8 @@ impl Admissible {
         let kept_out = nodes.map(|c| (c.key.1, c.bodies[1])).collect();
         let mut work = Joined { work, keys, kept_out, banned };
         self.inside.clear();
-        let records = self.search.vertex_face();
-        let body = |r: &VertexFace| self.scene.facets[r.face as usize].body;
+        let records = self.world.search.vertex_face();
+        let body = |r: &VertexFace| self.world.scene.facets[r.face as usize].body;
         for group in records.chunk_by(|p, q| p.node == q.node) {
             // facets of several bodies may take turns in the records of one node
             for (at, first) in group.iter().enumerate() {
@@ -263,20 +246,20 @@ impl Admissible {
     /// The deepest overlap of two bodies by more than `share` of the local size, and how deep it is [m], up to half a facet: what a search for the
     /// way of a step does not see.
     pub fn deep_overlap(&mut self, share: f64) -> Result<Option<([u32; 2], f64)>, SearchError> {
-        let sizes = self.scene.facet_size.iter().copied().filter(|s| s.is_finite());
+        let sizes = self.world.scene.facet_size.iter().copied().filter(|s| s.is_finite());
         let coarsest = sizes.fold(0.0, f64::max);
         let reach = coarsest.min(COARSE * self.thinnest);
         let query = Query { reach, max_penetration: None, ..self.query(0.0) };
-        self.search.find(&self.scene, &self.now, None, &query)?;
-        let scene = &self.scene;
-        let nodes = self.search.vertex_face().iter().filter(|r| !self.is_held(r)).map(|r| {
+        self.world.find(None, &query)?;
+        let scene = &self.world.scene;
+        let nodes = self.world.search.vertex_face().iter().filter(|r| !self.is_held(r)).map(|r| {
             let bodies = [scene.node_body[r.node as usize], scene.facets[r.face as usize].body];
             (bodies, -r.gap, self.size_of(r.face))
         });
-        let crossed = |r: &&EdgeEdge| in_normal_cones(scene, &self.now, r.first, r.second, &r.normal);
-        let edges = self.search.edge_edge().iter().filter(|r| r.gap < 0.0).filter(crossed).map(|r| {
+        let crossed = |r: &&EdgeEdge| in_normal_cones(scene, &self.world.x, r.first, r.second, &r.normal);
+        let edges = self.world.search.edge_edge().iter().filter(|r| r.gap < 0.0).filter(crossed).map(|r| {
             let bodies = [r.first, r.second].map(|e| scene.edges[e as usize].body);
-            (bodies, depth_of_edges(scene, &self.now, r), self.size_of_edges(r.first, r.second))
+            (bodies, depth_of_edges(scene, &self.world.x, r), self.size_of_edges(r.first, r.second))
         });
         let deep = nodes
             .chain(edges)
@@ -287,30 +270,30 @@ impl Admissible {
 
     /// Local size of a facet [m]; of a plane, that of the finest body.
     pub(super) fn size_of(&self, face: u32) -> f64 {
-        let size = self.scene.facet_size[face as usize];
+        let size = self.world.scene.facet_size[face as usize];
         if size.is_finite() { size } else { self.thinnest }
     }
 
     /// Two ends of bars see each other; once is enough.
     fn is_second_end(&self, record: &VertexFace) -> bool {
-        let facet = &self.scene.facets[record.face as usize];
+        let facet = &self.world.scene.facets[record.face as usize];
         let end = |k: u32| {
-            let own = self.scene.node_facets.of(k).iter();
-            own.copied().any(|f| self.scene.facets[f as usize].kind == FacetKind::Point)
+            let own = self.world.scene.node_facets.of(k).iter();
+            own.copied().any(|f| self.world.scene.facets[f as usize].kind == FacetKind::Point)
         };
         facet.kind == FacetKind::Point && facet.nodes[0] < record.node && end(record.node)
     }
 
     /// Nothing that could give way has to do with it.
     fn is_held(&self, record: &VertexFace) -> bool {
-        let facet = &self.scene.facets[record.face as usize];
+        let facet = &self.world.scene.facets[record.face as usize];
         let fixed = |k: u32| self.inv_mass[k as usize] == Mat3::zeros();
         fixed(record.node) && facet.corners().iter().all(|&k| fixed(k))
     }
 
     /// What a node and a facet span.
     pub(super) fn simplex_of(&self, node: u32, face: u32) -> Simplex {
-        let facet = &self.scene.facets[face as usize];
+        let facet = &self.world.scene.facets[face as usize];
         let [a, b, c, _] = facet.nodes;
         let (nodes, sign) = match facet.kind {
             FacetKind::Plane | FacetKind::Segment => ([node, a, b, b], 1.0),
@@ -325,9 +308,9 @@ impl Admissible {
 
     /// The constraint of a node and a facet.
     pub(super) fn of_facet(&self, model: &Model, node: u32, face: u32) -> Constraint {
-        let body = self.scene.facets[face as usize].body;
+        let body = self.world.scene.facets[face as usize].body;
         let simplex = self.simplex_of(node, face);
-        let bodies = [self.scene.node_body[node as usize], body];
+        let bodies = [self.world.scene.node_body[node as usize], body];
         let plane = simplex.touch == ContactKind::NodePlane;
         Constraint {
             key: (simplex.touch, node, face),
@@ -341,16 +324,16 @@ impl Admissible {
 
     /// Way of the material point of an obstacle that stands at a node at the end of the step.
     fn carried(&self, node: u32, body: u32) -> Vec3 {
-        let at = body as usize - (self.scene.bodies.len() - self.poses[0].len());
-        let (p0, p1) = (&self.poses[0][at], &self.poses[1][at]);
-        let x = self.now[node as usize];
+        let at = body as usize - (self.world.scene.bodies.len() - self.from.len());
+        let (p0, p1) = (&self.from[at], &self.world.poses[at]);
+        let x = self.world.x[node as usize];
         let drawn = p1.centre + p1.turn.transpose() * (x - p1.centre - p1.displacement);
         x - p0.place(&drawn)
     }
 
     /// Through which facet a node leaves the body of `record`.
     fn exit(&self, model: &Model, record: &VertexFace, work: &Joined) -> Option<Constraint> {
-        let scene = &self.scene;
+        let scene = &self.world.scene;
         let facet = &scene.facets[record.face as usize];
         // facets that share a corner with the nearest one
         let mut near: Vec<u32> = match facet.kind.corners() {
@@ -394,10 +377,10 @@ impl Admissible {
 
     /// What counts when a constraint is chosen; `None` where it is not violated or cannot be repaired.
     pub(super) fn candidate(&self, c: Constraint) -> Option<Candidate> {
-        let foot = c.simplex.foot(&self.now);
-        let g = c.simplex.value(&self.now);
+        let foot = c.simplex.foot(&self.world.x);
+        let g = c.simplex.value(&self.world.x);
         let violated = g < -TOUCH * c.size * foot.lever;
-        let gradient = c.simplex.gradient(&self.now);
+        let gradient = c.simplex.gradient(&self.world.x);
         let ease: f64 = c
             .simplex
             .ids()
@@ -420,35 +403,35 @@ impl Admissible {
 
     /// Does some facet of the node look against the normal? One that bodies part along lies in the normal cones of both.
     fn faces(&self, node: u32, foot: &Foot) -> bool {
-        let own = self.scene.node_facets.of(node);
+        let own = self.world.scene.node_facets.of(node);
         let mut normals =
-            own.iter().map(|&f| self.scene.facets[f as usize].area_vector(&self.now).normalize());
+            own.iter().map(|&f| self.world.scene.facets[f as usize].area_vector(&self.world.x).normalize());
         own.is_empty() || normals.any(|n| n.dot(&foot.normal) < -FACES)
     }
 
     /// Local size of the facets around two edges [m].
     fn size_of_edges(&self, first: u32, second: u32) -> f64 {
-        let facets = [first, second].map(|e| self.scene.edges[e as usize].facets);
-        let sizes = facets.iter().flatten().filter_map(|&f| self.scene.facet_size.get(f as usize));
+        let facets = [first, second].map(|e| self.world.scene.edges[e as usize].facets);
+        let sizes = facets.iter().flatten().filter_map(|&f| self.world.scene.facet_size.get(f as usize));
         sizes.copied().fold(f64::INFINITY, f64::min)
     }
 
     /// Is an end of one of two edges inside the other's body?
     pub(super) fn has_end_inside(&self, first: u32, second: u32) -> bool {
-        let [e, f] = [first, second].map(|e| &self.scene.edges[e as usize]);
+        let [e, f] = [first, second].map(|e| &self.world.scene.edges[e as usize]);
         let inside = |k: &u32, body: u32| self.inside.binary_search(&(*k, body)).is_ok();
         e.nodes.iter().any(|k| inside(k, f.body)) || f.nodes.iter().any(|k| inside(k, e.body))
     }
 
     /// What two edges span.
     pub(super) fn simplex_of_edges(&self, first: u32, second: u32, sign: f64) -> Simplex {
-        let [[a, b], [c, d]] = [first, second].map(|e| self.scene.edges[e as usize].nodes);
+        let [[a, b], [c, d]] = [first, second].map(|e| self.world.scene.edges[e as usize].nodes);
         Simplex { touch: ContactKind::EdgeEdge, nodes: [a, b, c, d], sign }
     }
 
     /// The constraint of two edges; `sign` is that of their volume while they are apart.
     pub(super) fn of_edges(&self, model: &Model, first: u32, second: u32, sign: f64) -> Constraint {
-        let [e, f] = [first, second].map(|e| &self.scene.edges[e as usize]);
+        let [e, f] = [first, second].map(|e| &self.world.scene.edges[e as usize]);
         Constraint {
             key: (ContactKind::EdgeEdge, first, second),
             simplex: self.simplex_of_edges(first, second, sign),
@@ -461,9 +444,9 @@ impl Admissible {
 
     /// Crossed edges without an end inside the other's body.
     fn edges(&self, model: &Model, work: &mut Joined, found: &mut Found) {
-        let scene = &self.scene;
+        let scene = &self.world.scene;
         let touch = if work.kept_out.is_empty() { TOUCH } else { SATISFIED };
-        for r in self.search.edge_edge() {
+        for r in self.world.search.edge_edge() {
             let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
             let size = self.size_of_edges(r.first, r.second);
             if r.gap >= -touch * size {
@@ -471,17 +454,17 @@ impl Admissible {
             }
             let key = (ContactKind::EdgeEdge, r.first, r.second);
             if self.has_end_inside(r.first, r.second)
-                || !in_normal_cones(scene, &self.now, r.first, r.second, &r.normal)
+                || !in_normal_cones(scene, &self.world.x, r.first, r.second, &r.normal)
             {
                 continue;
             }
             let nodes = [e.nodes[0], e.nodes[1], f.nodes[0], f.nodes[1]];
-            let x = |k: usize| self.now[nodes[k] as usize];
+            let x = |k: usize| self.world.x[nodes[k] as usize];
             let sign = if (x(1) - x(0)).cross(&(x(3) - x(2))).dot(&r.normal) < 0.0 { -1.0 } else { 1.0 };
             let c = self.of_edges(model, r.first, r.second, sign);
             // lines that were on this side of each other all along have not crossed in this step
             let Some(candidate) = self.candidate(c).filter(|c| c.was_open) else { continue };
-            let depth = depth_of_edges(scene, &self.now, r);
+            let depth = depth_of_edges(scene, &self.world.x, r);
             found.depth = found.depth.max(depth);
             if work.has(&key) || work.is_banned(&key) {
                 found.left += usize::from(depth > ACCEPTED * size);
@@ -493,12 +476,12 @@ impl Admissible {
 
     /// Does a pressing constraint act on nothing, its foot having left the features?
     pub fn is_ghost(&self, c: &Constraint) -> bool {
-        c.simplex.foot(&self.now).outside(c.key.0) > GHOST
+        c.simplex.foot(&self.world.x).outside(c.key.0) > GHOST
     }
 
     /// Distance of a constraint's features [m]; negative is overlap.
     pub fn distance(&self, c: &Constraint) -> f64 {
-        c.simplex.value(&self.now) / c.simplex.foot(&self.now).lever
+        c.simplex.value(&self.world.x) / c.simplex.foot(&self.world.x).lever
     }
 }
 

@@ -105,9 +105,8 @@ impl General {
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
         let nodes = model.reference.len();
         let touching = Touching::new(model, options);
-        let soft = touching.at.scene.bodies.iter().filter(|b| !b.attributes.rigid() && b.median_edge > 0.0);
-        let finest = soft.map(|b| b.median_edge).fold(f64::INFINITY, f64::min);
         let extent = model.reference.iter().fold(0.0, |m: f64, x| m.max(x.amax()));
+        let finest = touching.at.world.finest;
         let zero = || vec![Vec3::zeros(); nodes];
         General {
             touching,
@@ -124,7 +123,7 @@ impl General {
             increment: Vec::new(),
             pushed: zero(),
             support: vec![Vec3::zeros(); model.restraints.held.len()],
-            finest: if finest.is_finite() { finest } else { extent.max(f64::MIN_POSITIVE) },
+            finest: if finest > 0.0 { finest } else { extent.max(f64::MIN_POSITIVE) },
             short: Short::default(),
             programs: 0,
             factorisations: 0,
@@ -330,7 +329,7 @@ impl General {
         self.parts.solve(&mut self.increment)?;
         if !program.work.is_empty() {
             for k in 0..self.start.len() {
-                at.pre[k] = at.now[k] + self.parts.unknowns.expand(k, &self.increment);
+                at.pre[k] = at.world.x[k] + self.parts.unknowns.expand(k, &self.increment);
             }
             if let Compliance::Full(full) = &mut self.soft {
                 full.update(&mut self.parts, model.bodies.len(), &program.nodes)?;
@@ -364,7 +363,7 @@ impl General {
         for (k, x) in state.x.iter_mut().enumerate() {
             *x += share * self.parts.unknowns.expand(k, &self.increment);
         }
-        self.touching.at.now[..state.x.len()].copy_from_slice(&state.x);
+        self.touching.at.world.x[..state.x.len()].copy_from_slice(&state.x);
     }
 
     /// Takes a share of the increment that brings the merit down.
@@ -423,7 +422,7 @@ impl General {
                 Some(k) => 0.5 * k * deep * deep,
                 None => stiff * deep,
             };
-            merit += program.bound(i) * program.slipped(i, &at.start, &at.now);
+            merit += program.bound(i) * program.slipped(i, &at.start, &at.world.x);
         }
         Some(merit)
     }
@@ -499,11 +498,7 @@ impl Method for General {
         Ok(())
     }
 
-    fn step(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
-        self.step_unless(model, state, ledger, &AtomicBool::new(false)).map(|_| ())
-    }
-
-    fn step_unless(
+    fn step(
         &mut self,
         model: &Model,
         state: &mut State,
@@ -540,7 +535,7 @@ impl Method for General {
     }
 
     fn impulses(&self) -> Option<&Impulses> {
-        Some(&self.touching.impulses)
+        Some(&self.touching.at.world.impulses)
     }
 
     fn save(&self, record: &mut Record) {

@@ -23,13 +23,13 @@ impl Admissible {
                 ContactKind::EdgeEdge => self.kept_edges(model, key),
                 _ => Some(self.of_facet(model, key.1, key.2)).filter(|c| self.is_outside(c)),
             };
-            work.extend(kept.filter(|c| c.simplex.foot(&self.now).outside(c.key.0) <= 0.0));
+            work.extend(kept.filter(|c| c.simplex.foot(&self.world.x).outside(c.key.0) <= 0.0));
         }
     }
 
     /// Are there such features, and do they not hang together? A checkpoint may be damaged.
     pub fn names(&self, (touch, first, second): Key) -> bool {
-        let scene = &self.scene;
+        let scene = &self.world.scene;
         if touch == ContactKind::EdgeEdge {
             let [a, b] = [first, second].map(|e| scene.edges.get(e as usize).map(|e| e.nodes));
             return a.zip(b).is_some_and(|(a, b)| !a.iter().any(|k| b.contains(k)));
@@ -42,9 +42,9 @@ impl Admissible {
 
     /// Is a node out of the body of its facet, and in front of that?
     fn is_outside(&self, c: &Constraint) -> bool {
-        let lever = c.simplex.foot(&self.now).lever;
+        let lever = c.simplex.foot(&self.world.x).lever;
         self.inside.binary_search(&(c.key.1, c.bodies[1])).is_err()
-            && c.simplex.value(&self.now) >= -TOUCH * c.size * lever
+            && c.simplex.value(&self.world.x) >= -TOUCH * c.size * lever
     }
 
     /// Edges that touched at the start, where both signs are right: the one whose normal parts the bodies there counts.
@@ -52,7 +52,7 @@ impl Admissible {
         let parts = |c: &Constraint| {
             let foot = c.simplex.foot(&self.start);
             foot.outside(ContactKind::EdgeEdge) <= 0.0
-                && in_normal_cones(&self.scene, &self.start, first, second, &foot.normal)
+                && in_normal_cones(&self.world.scene, &self.start, first, second, &foot.normal)
         };
         [1.0, -1.0].map(|sign| self.of_edges(model, first, second, sign)).into_iter().find(parts)
     }

@@ -44,27 +44,27 @@ impl Admissible {
     pub(super) fn meet(&mut self, model: &Model) {
         let mut met = std::mem::take(&mut self.met);
         met.clear();
-        let motion = StepPath { start: &self.start, end: &self.now };
+        let motion = StepPath { start: &self.start, end: &self.world.x };
         // most are still in front, or were behind before
-        let all = self.search.candidates();
+        let all = self.world.search.candidates();
         let behind = |&&[node, face]: &&[u32; 2]| {
-            let kind = self.scene.facets[face as usize].kind;
+            let kind = self.world.scene.facets[face as usize].kind;
             let simplex = self.simplex_of(node, face);
             matches!(kind, FacetKind::Segment | FacetKind::Triangle)
-                && simplex.value(&self.now) < 0.0
+                && simplex.value(&self.world.x) < 0.0
                 && self.opening(&simplex, face) >= -WAS_OPEN
         };
         let groups = all.groups.par_iter();
         let behind = groups.flat_map_iter(|g| g.vertex_face.of(&all.vertex_face).iter().filter(behind));
         for [node, face] in behind.copied().collect::<Vec<_>>() {
-            let facet = &self.scene.facets[face as usize];
+            let facet = &self.world.scene.facets[face as usize];
             let simplex = self.simplex_of(node, face);
             let Some(candidate) = self.candidate(self.of_facet(model, node, face)) else { continue };
             let touched = self.opening(&simplex, face) <= WAS_OPEN;
             if !candidate.was_open || touched && !(candidate.outside <= 0.0 && self.below_all(node, face)) {
                 continue;
             }
-            if let Some(time) = node_meets(&self.scene, motion, node, face, 0.0) {
+            if let Some(time) = node_meets(&self.world.scene, motion, node, face, 0.0) {
                 met.push(Met { node, body: facet.body, time, face });
             }
         }
@@ -77,14 +77,14 @@ impl Admissible {
 
     /// Is a node below all facets around one that it touched at the start?
     fn below_all(&self, node: u32, face: u32) -> bool {
-        let facet = &self.scene.facets[face as usize];
-        let around = facet.corners().iter().flat_map(|&k| self.scene.node_facets.of(k));
-        around.filter(|f| self.scene.facets[**f as usize].body == facet.body).all(|&f| {
+        let facet = &self.world.scene.facets[face as usize];
+        let around = facet.corners().iter().flat_map(|&k| self.world.scene.node_facets.of(k));
+        around.filter(|f| self.world.scene.facets[**f as usize].body == facet.body).all(|&f| {
             let simplex = self.simplex_of(node, f);
             let foot = simplex.foot(&self.start);
             let touched = self.opening(&simplex, f).abs() <= WAS_OPEN && foot.outside(simplex.touch) <= ENDS;
-            let below = -TOUCH * self.size_of(f) * simplex.foot(&self.now).lever;
-            !touched || simplex.value(&self.now) < below
+            let below = -TOUCH * self.size_of(f) * simplex.foot(&self.world.x).lever;
+            !touched || simplex.value(&self.world.x) < below
         })
     }
 
@@ -108,7 +108,7 @@ impl Admissible {
             }
             let c = self.of_facet(model, m.node, m.face);
             if work.is_banned(&c.key) {
-                found.left += usize::from(c.simplex.foot(&self.now).outside(c.key.0) <= 0.0);
+                found.left += usize::from(c.simplex.foot(&self.world.x).outside(c.key.0) <= 0.0);
             } else if !work.has(&c.key) {
                 work.add(c);
             }
@@ -117,11 +117,11 @@ impl Admissible {
 
     /// Does a node lie on a face of the body that is not the far side of a wall?
     fn went_along(&self, m: &Met) -> bool {
-        let records = self.search.vertex_face();
+        let records = self.world.search.vertex_face();
         let from = records.partition_point(|r| r.node < m.node);
-        let through = self.scene.facets[m.face as usize].area_vector(&self.now).normalize();
+        let through = self.world.scene.facets[m.face as usize].area_vector(&self.world.x).normalize();
         records[from..].iter().take_while(|r| r.node == m.node).any(|r| {
-            self.scene.facets[r.face as usize].body == m.body
+            self.world.scene.facets[r.face as usize].body == m.body
                 && r.gap.abs() <= ON_SURFACE * self.size_of(r.face)
                 && r.normal.dot(&through) > FAR_SIDE
         })
@@ -129,16 +129,17 @@ impl Admissible {
 
     /// Sharp edges that have passed through each other. Where an end of one is inside the other's body the node answers.
     pub(super) fn edges_on_the_way(&self, model: &Model, work: &mut Joined) {
-        let motion = StepPath { start: &self.start, end: &self.now };
-        let all = self.search.candidates();
+        let motion = StepPath { start: &self.start, end: &self.world.x };
+        let all = self.world.search.candidates();
         // most are inside of a face, or on the same side of each other as before
-        let edges = 0..self.scene.edges.len() as u32;
-        let sharp: Vec<bool> = edges.into_par_iter().map(|e| is_sharp(&self.scene, &self.now, e)).collect();
+        let edges = 0..self.world.scene.edges.len() as u32;
+        let sharp: Vec<bool> =
+            edges.into_par_iter().map(|e| is_sharp(&self.world.scene, &self.world.x, e)).collect();
         let changed = |&&[first, second]: &&[u32; 2]| {
             let simplex = self.simplex_of_edges(first, second, 1.0);
             sharp[first as usize]
                 && sharp[second as usize]
-                && (simplex.value(&self.start) < 0.0) != (simplex.value(&self.now) < 0.0)
+                && (simplex.value(&self.start) < 0.0) != (simplex.value(&self.world.x) < 0.0)
         };
         let groups = all.groups.par_iter();
         let changed = groups.flat_map_iter(|g| g.edge_edge.of(&all.edge_edge).iter().filter(changed));
@@ -158,7 +159,7 @@ impl Admissible {
             if self.candidate(c).is_none() {
                 continue;
             }
-            if let Some(time) = edges_meet(&self.scene, motion, first, second, 0.0)
+            if let Some(time) = edges_meet(&self.world.scene, motion, first, second, 0.0)
                 && self.parts_at(&c, first, second, time)
             {
                 work.add(c);
@@ -169,17 +170,17 @@ impl Admissible {
     /// Do two edges lie across each other at the share `time` of the step, and does their common normal part their bodies?
     fn parts_at(&self, c: &Constraint, first: u32, second: u32, time: f64) -> bool {
         let at: Vec<Vec3> =
-            self.start.iter().zip(&self.now).map(|(from, to)| from + time * (to - from)).collect();
+            self.start.iter().zip(&self.world.x).map(|(from, to)| from + time * (to - from)).collect();
         let foot = c.simplex.foot(&at);
         foot.weights.iter().all(|w| (ENDS..1.0).contains(&w.abs()))
             && foot.outside(ContactKind::EdgeEdge) == 0.0
-            && in_normal_cones(&self.scene, &at, first, second, &foot.normal)
+            && in_normal_cones(&self.world.scene, &at, first, second, &foot.normal)
     }
 
     /// Sine of the angle between two edges.
     fn sine(&self, first: u32, second: u32) -> f64 {
         let along = |e: u32| {
-            let [a, b] = self.scene.edges[e as usize].nodes.map(|k| self.now[k as usize]);
+            let [a, b] = self.world.scene.edges[e as usize].nodes.map(|k| self.world.x[k as usize]);
             (b - a).normalize()
         };
         along(first).cross(&along(second)).norm()

@@ -357,7 +357,7 @@ impl Program {
             for (a, &k) in c.simplex.ids().iter().enumerate() {
                 let moved = if known { self.moved_by_known(at, soft, k, rub) } else { Vec3::zeros() };
                 way[a] += moved;
-                b += row.gradient[a].dot(&(at.pre[k as usize] - at.now[k as usize] + moved));
+                b += row.gradient[a].dot(&(at.pre[k as usize] - at.world.x[k as usize] + moved));
             }
             self.b.push(b / row.foot.lever);
             if rub {
@@ -446,9 +446,9 @@ impl Program {
         let mut longest: f64 = 0.0;
         for &k in &self.nodes {
             let to = self.moved(at, k, soft);
-            let way = (to - at.now[k as usize]).norm() - ROUND_OFF * to.norm();
+            let way = (to - at.world.x[k as usize]).norm() - ROUND_OFF * to.norm();
             longest = longest.max(way / self.size_at(k));
-            at.now[k as usize] = to;
+            at.world.x[k as usize] = to;
         }
         longest
     }

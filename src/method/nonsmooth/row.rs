@@ -45,7 +45,7 @@ pub fn dot(p: &Local, q: &Local) -> f64 {
 impl Row {
     /// At the trial positions; `p` is turned with the surface.
     pub fn new(c: &Constraint, at: &Admissible, soft: &Compliance, rules: &Rules, p: &mut Tangential) -> Row {
-        let mut row = Row::bare(c, at, rules, &at.now);
+        let mut row = Row::bare(c, at, rules, &at.world.x);
         if c.mu > 0.0 {
             row.drop_held(c, at, soft);
             // the surface has turned since this force was found
@@ -99,8 +99,8 @@ impl Row {
     /// `−Δt ∂ψ*/∂φ` of the potential `Δtψ* = μN̂(φ)|S(φ)Δφ|` with the motion Δφ and the multiplier kept: the second term of (3.9), by central
     /// differences.
     pub fn parametric(c: &Constraint, at: &Admissible, rules: &Rules, lambda: f64) -> Local {
-        let way = way_of(c, &at.start, &at.now);
-        let mut x = at.now.clone();
+        let way = way_of(c, &at.start, &at.world.x);
+        let mut x = at.world.x.clone();
         let mut potential = |k: u32, axis: usize, by: f64| {
             let old = x[k as usize][axis];
             x[k as usize][axis] = old + by;

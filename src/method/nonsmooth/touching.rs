@@ -11,7 +11,7 @@ use super::simplex::ContactKind;
 use super::{Options, Report, Ties};
 use crate::math::Vec3;
 use crate::method::StepError;
-use crate::method::impulses::{Carried, Impulses};
+use crate::method::impulses::Carried;
 use crate::method::newmark::{ContactKick as Kick, UNTOUCHED};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
@@ -31,7 +31,6 @@ pub struct Touching {
     pub slot: Vec<u32>,
     pub touched: Vec<u32>,
     pub kicks: Vec<Kick>,
-    pub impulses: Impulses,
     pub report: Report,
 }
 
@@ -49,7 +48,6 @@ impl Touching {
             slot: vec![UNTOUCHED; nodes],
             touched: Vec::new(),
             kicks: Vec::new(),
-            impulses: Impulses::new(nodes),
             report: Report::default(),
         }
     }
@@ -87,7 +85,7 @@ impl Touching {
     pub fn inadmissible(&self, depth: f64, time: f64, dt: f64) -> StepError {
         let worst =
             self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
-        let name = |b: u32| self.at.scene.bodies[b as usize].name.clone();
+        let name = |b: u32| self.at.world.scene.bodies[b as usize].name.clone();
         let [first, second] = worst.map_or([0, 0], |c| c.bodies).map(name);
         StepError::Inadmissible { first, second, time, dt, depth }
     }
@@ -137,14 +135,14 @@ impl Touching {
     /// The books of contact.
     pub fn book(&mut self, model: &Model, dt: f64, ledger: &mut Ledger) {
         for (&k, kick) in self.touched.iter().zip(&self.kicks) {
-            self.impulses.received[k as usize] += kick.impulse;
+            self.at.world.impulses.received[k as usize] += kick.impulse;
         }
         if let Some(penalty) = self.options.penalty {
             let stored = self.program.stored(penalty);
             ledger.restitution -= stored - ledger.contact;
             ledger.contact = stored;
         }
-        self.impulses.forget();
+        self.at.world.impulses.forget();
         let mut contacts = 0;
         for i in 0..self.program.work.len() {
             if self.program.lambda[i] > 0.0 {
@@ -163,14 +161,14 @@ impl Touching {
         let (mut on_first, mut on_second, mut moment) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
         let mut normal = 0.0;
         for (a, &k) in c.simplex.ids().iter().enumerate() {
-            let way = at.now[k as usize] - at.start[k as usize];
+            let way = at.world.x[k as usize] - at.start[k as usize];
             let (n, t) = (program.normal_on(i, a), program.friction_on(i, a));
             normal += n.dot(&way);
             let first = a == 0 || a == 1 && c.key.0 == ContactKind::EdgeEdge;
             if (k as usize) < model.mass.len() {
                 let middle = match self.options.gradient {
-                    Gradient::End => at.now[k as usize],
-                    Gradient::Midpoint => at.now[k as usize] - 0.5 * way,
+                    Gradient::End => at.world.x[k as usize],
+                    Gradient::Midpoint => at.world.x[k as usize] - 0.5 * way,
                 };
                 moment += middle.cross(&(n + t));
                 *(if first { &mut on_first } else { &mut on_second }) += n + t;
@@ -180,11 +178,10 @@ impl Touching {
                 ledger.external -= n.dot(&way) + t.dot(&carried);
             }
         }
-        let rubbed = program.rubbed(i, &at.start, &at.now);
+        let rubbed = program.rubbed(i, &at.start, &at.world.x);
         // friction's account never falls: round-off of what sticks goes with the normal forces
         ledger.restitution -= normal - rubbed.min(0.0);
         ledger.friction += rubbed.max(0.0);
-        self.report.normal_work += normal;
         self.report.friction_work += rubbed;
         self.report.least_dissipation = self.report.least_dissipation.min(rubbed);
         let bound = program.bound(i);
@@ -193,18 +190,18 @@ impl Touching {
             self.report.cone = self.report.cone.max(p / bound);
             *(if p < SLIDES * bound { &mut self.report.stick } else { &mut self.report.slip }) += 1;
         }
-        let rigid = c.bodies.map(|b| at.scene.bodies[b as usize].attributes.rigid());
+        let rigid = c.bodies.map(|b| at.world.scene.bodies[b as usize].attributes.rigid());
         if rigid[0] || rigid[1] {
             ledger.impulse += dt * (on_first + on_second);
             ledger.moment += dt * moment;
         }
         let on = if rigid[0] { -on_second } else { on_first };
-        self.impulses.add(c.bodies, dt * on);
-        let foot = c.simplex.foot(&at.now);
+        let foot = c.simplex.foot(&at.world.x);
         let first = c.simplex.ids().iter().zip(foot.weights).filter(|(_, w)| *w > 0.0);
-        let nodes = first.map(|(&k, w)| (w * foot.normal, at.now[k as usize]));
-        let gap = c.simplex.value(&at.now) / foot.lever;
-        self.impulses.carried.push(Carried::by_nodes(c.simplex.nodes, c.bodies, nodes, gap, dt * on));
+        let nodes = first.map(|(&k, w)| (w * foot.normal, at.world.x[k as usize]));
+        let gap = c.simplex.value(&at.world.x) / foot.lever;
+        let carried = Carried::by_nodes(c.simplex.nodes, c.bodies, nodes, gap, dt * on);
+        self.at.world.impulses.count(carried);
     }
 
     /// Moves bodies apart that overlap a little at the start, without giving them a velocity; refuses those that overlap more. Returns
@@ -212,7 +209,7 @@ impl Touching {
     pub fn part_at_start(&mut self, model: &Model, state: &mut State) -> Result<f64, StepError> {
         self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
         if let Some((bodies, depth)) = self.at.deep_overlap(MOVED_APART)? {
-            let [first, second] = bodies.map(|b| self.at.scene.bodies[b as usize].name.clone());
+            let [first, second] = bodies.map(|b| self.at.world.scene.bodies[b as usize].name.clone());
             return Err(StepError::OverlapAtStart { first, second, depth });
         }
         self.program.clear();
@@ -221,7 +218,7 @@ impl Touching {
         self.at.starting = false;
         parted?;
         for &k in &self.program.nodes {
-            state.x[k as usize] = self.at.now[k as usize];
+            state.x[k as usize] = self.at.world.x[k as usize];
         }
         self.program.clear();
         self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
@@ -242,7 +239,7 @@ impl Touching {
     }
 
     pub fn save(&self, record: &mut Record) {
-        self.impulses.save("nonsmooth", record);
+        self.at.world.save("nonsmooth", record);
         let memory = &self.program.memory;
         let keys: Vec<f64> = memory
             .iter()
@@ -254,7 +251,7 @@ impl Touching {
     }
 
     pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
-        self.impulses.restore("nonsmooth", record)?;
+        self.at.world.restore("nonsmooth", record)?;
         let keys = record.get("nonsmooth.multipliers")?;
         let mut forces = vec![Vec3::zeros(); keys.len()];
         record.read_vectors("nonsmooth.tangential", &mut forces)?;

@@ -418,7 +418,7 @@ fn a_node_bounces_off_what_is_fixed_and_fixed_nodes_stay() {
 #[test]
 fn two_particles_on_a_line_follow_the_closed_form() {
     for (e, expected) in [(1.0, [-1.8, 0.8]), (0.0, [-0.4, -0.6])] {
-        let mut pair = Pair::node_node(0, 1, -Vec3::x());
+        let mut pair = Pair::node_facet(0, 1, &[1], &[1.0], -Vec3::x());
         pair.e = e;
         let inv = [Mat3::identity() / 2.0, Mat3::identity() / 3.0];
         let mut v = [0.5 * Vec3::x(), -2.0 / 3.0 * Vec3::x()];
@@ -432,8 +432,8 @@ fn two_particles_on_a_line_follow_the_closed_form() {
 fn golden_impacts() {
     let v = |x: f64, y: f64, z: f64| Vec3::new(x, y, z);
     // node C on a segment: the paper's first side is the segment, ours the node: impulses change sign
-    let segment = Pair::node_segment(2, 0, [0, 1], [0.25, 0.75], v(0.0, 1.0, 0.0));
-    let face = Pair::node_triangle(0, 0, [1, 2, 3], [0.5, 0.25, 0.25], v(0.0, 0.0, 1.0));
+    let segment = Pair::node_facet(2, 0, &[0, 1], &[0.25, 0.75], v(0.0, 1.0, 0.0));
+    let face = Pair::node_facet(0, 0, &[1, 2, 3], &[0.5, 0.25, 0.25], v(0.0, 0.0, 1.0));
     let edges = Pair::edge_edge(0, 1, [0, 1, 2, 3], 0.6, 0.5, v(0.0, 0.0, -1.0));
     let m = [1.0, 2.0, 3.0, 4.0];
     type Row = (f64, f64, Vec3, f64);

@@ -240,9 +240,7 @@ impl Nodes {
     pub fn restore(&mut self, name: &str, record: &Record) -> Result<(), RecordError> {
         record.read_vectors(&format!("{name}.force"), &mut self.force)?;
         record.read_vectors(&format!("{name}.load"), &mut self.loads.now)?;
-        let mut half_step_energy = [0.0];
-        record.read_numbers(&format!("{name}.shift"), &mut half_step_energy)?;
-        self.half_step_energy = half_step_energy[0];
+        [self.half_step_energy] = record.read_values(&format!("{name}.shift"))?;
         chunks::restore_support(&mut self.chunks, name, record)
     }
 }

@@ -88,7 +88,7 @@ impl VelocityUpdate {
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
         let against = |c: &Contact| c.slips && c.shear_power() < 0.0;
-        self.work.loose(h) > TIGHT * self.finest || self.work.contacts.iter().any(against)
+        self.work.loose(h) > TIGHT * self.world.finest || self.work.contacts.iter().any(against)
     }
 
     /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
@@ -104,7 +104,7 @@ impl VelocityUpdate {
             for (r, &k) in contact.normal_shape().iter().zip(nodes) {
                 parting += r.dot(&self.velocity[k as usize]);
                 push += if (k as usize) < soft {
-                    h * self.inertia.inverse[k as usize] * r.norm_squared()
+                    h * self.world.inertia.inverse[k as usize] * r.norm_squared()
                 } else {
                     0.0
                 };

@@ -72,7 +72,7 @@ impl VelocityUpdate {
         let points = &self.work.points;
         let soft = points.soft;
         let answer = match &mut self.work.mass {
-            Mass::Lumped => Answer::Lumped(&self.inertia),
+            Mass::Lumped => Answer::Lumped(&self.world.inertia),
             Mass::Consistent(mass) => Answer::Consistent(mass, &self.work.unknowns),
         };
         let update = Update::new(self.options.update, &contacts, answer, &self.velocity, h);
@@ -90,7 +90,7 @@ impl VelocityUpdate {
                     on_slave += j;
                 }
                 if (k as usize) < soft {
-                    self.impulses.received[k as usize] += j;
+                    self.world.impulses.received[k as usize] += j;
                 } else {
                     // what an obstacle receives it gives back
                     ledger.impulse -= j;
@@ -111,8 +111,7 @@ impl VelocityUpdate {
                 }
             }
             ledger.friction += update.friction[l];
-            self.impulses.add(bodies, on_slave);
-            self.impulses.carried.push(carried(contact, own, bodies, middle, on_slave));
+            self.world.impulses.count(carried(contact, own, bodies, middle, on_slave));
         }
         match self.work.mass {
             Mass::Lumped => self.apply(model, t1, &given, ledger),
@@ -129,8 +128,8 @@ impl VelocityUpdate {
         let restraints = &model.restraints;
         for &(k, j) in given {
             let k = k as usize;
-            let answer = self.inertia.projectors[self.inertia.kind[k] as usize] * j;
-            let free = if self.inertia.fixed(k) { Vec3::zeros() } else { answer };
+            let answer = self.world.inertia.projectors[self.world.inertia.kind[k] as usize] * j;
+            let free = if self.world.inertia.fixed(k) { Vec3::zeros() } else { answer };
             if let Ok(i) = restraints.held.binary_search_by_key(&(k as u32), |h| h.node) {
                 let reaction = free - j;
                 ledger.external += reaction.dot(&restraints.velocity(&restraints.held[i], t1));
@@ -138,7 +137,7 @@ impl VelocityUpdate {
                 ledger.moment += self.work.places[2][k].cross(&reaction);
                 self.support[i] += reaction;
             }
-            self.velocity[k] += self.inertia.inverse[k] * free;
+            self.velocity[k] += self.world.inertia.inverse[k] * free;
         }
     }
 
@@ -190,13 +189,12 @@ impl VelocityUpdate {
                     on_slave += h * f;
                 }
                 if n < soft {
-                    self.impulses.received[n] += h * f;
+                    self.world.impulses.received[n] += h * f;
                 }
             }
             let bodies = [point.body, points.masters[contact.end.facet as usize].body];
-            self.impulses.add(bodies, on_slave);
             let (own, middle) = (usize::from(point.slave.count), &self.work.places[1]);
-            self.impulses.carried.push(carried(contact, own, bodies, middle, on_slave));
+            self.world.impulses.count(carried(contact, own, bodies, middle, on_slave));
         }
         let (start, end) = (&self.work.places[0], &self.work.places[2]);
         for k in 0..points.nodes() {

@@ -12,11 +12,10 @@ use super::mass::Mass;
 use super::multipliers::{State as PointState, States};
 use super::points::{Missed, Points};
 use super::traction::{Contact, Law, Multiplier, Scheme, Step};
-use crate::contact::scene::Scene;
-use crate::contact::three_stage::ThreeStage;
 use crate::element::Between;
 use crate::math::Vec3;
 use crate::method::bipotential_implicit::external;
+use crate::method::contact_world::ContactWorld;
 use crate::model::between::ForcesBetween;
 use crate::model::forces::Forces;
 use crate::model::{Model, State};
@@ -75,7 +74,6 @@ pub struct Work {
     pub unknowns: Unknowns,
     pub system: System,
     pub points: Points,
-    pub search: ThreeStage,
     /// Springs and friction, by slave and master body.
     pub laws: Vec<Vec<Law>>,
     /// Start of the step: positions and velocities of the model, accelerations for the scheme that has them.
@@ -112,7 +110,7 @@ pub struct Work {
 /// A step of length `h` to `t1`, as far as it has come.
 pub struct Equations<'a> {
     pub model: &'a Model,
-    pub scene: &'a Scene,
+    pub world: &'a mut ContactWorld,
     pub state: &'a mut State,
     pub work: &'a mut Work,
     pub h: f64,
@@ -136,13 +134,13 @@ pub struct Equations<'a> {
 
 impl Work {
     /// Looks for candidates for as long as nodes stay within `way` of the start.
-    pub fn gather(&mut self, scene: &Scene, ahead: &[Vec3], way: f64) -> Result<(), Missed> {
+    pub fn gather(&mut self, world: &mut ContactWorld, ahead: &[Vec3], way: f64) -> Result<(), Missed> {
         self.way = way;
-        let Work { points, search, places, near, .. } = self;
+        let Work { points, places, near, .. } = self;
         if points.list.is_empty() {
             return Ok(());
         }
-        points.gather(scene, search, &places[0], ahead, way)?;
+        points.gather(world, &places[0], ahead, way)?;
         near.clear();
         near.extend(points.near());
         Ok(())
@@ -197,7 +195,7 @@ impl Equations<'_> {
             let ahead = std::mem::take(&mut self.work.places[0]);
             self.work.places[0] = ahead.clone();
             // how far the bodies may come together was judged when the step began
-            if let Err(missed @ Missed::Search(_)) = self.work.gather(self.scene, &ahead, 2.0 * farthest) {
+            if let Err(missed @ Missed::Search(_)) = self.work.gather(self.world, &ahead, 2.0 * farthest) {
                 self.missed = Some(missed);
             }
         }
@@ -377,7 +375,6 @@ impl Work {
             mass: Mass::Lumped,
             unknowns,
             system,
-            search: ThreeStage::new(),
             laws,
             x: zero(),
             v: zero(),

@@ -13,8 +13,9 @@ use crate::contact::entry;
 use crate::contact::rules::AGAINST;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, passes};
-use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
+use crate::math::lists::Lists;
+use crate::method::contact_world::ContactWorld;
 use crate::model::Model;
 use std::ops::Range;
 
@@ -43,18 +44,14 @@ pub struct Points {
     checks: Vec<Vec<bool>>,
     /// How deep an overlap may be [m], by body.
     pub depth: Vec<f64>,
-    /// Candidates of each facet: `found[starts[f]..starts[f + 1]]`.
-    starts: Vec<u32>,
-    found: Vec<u32>,
+    /// Candidates of each facet of the scene.
+    found: Lists,
     pairs: Vec<[u32; 2]>,
     /// Corners of planes as drawn, and the obstacle each belongs to.
     corners: Vec<(usize, Vec3)>,
-    drawn: Vec<Vec3>,
     /// Nodes of the model, and of the scene.
     pub soft: usize,
     pub(super) scene_nodes: usize,
-    /// Positions of the scene alone, for the search.
-    place: Vec<Vec3>,
 }
 
 /// Why candidates could not be had.
@@ -65,17 +62,15 @@ pub enum Missed {
 }
 
 impl Points {
-    pub fn new(model: &Model, scene: &Scene, quadrature: Quadrature, pass: Pass) -> Points {
-        let drawn = model.contact.obstacle_nodes();
-        let (soft, scene_nodes) = (model.reference.len(), model.reference.len() + drawn.len());
-        let mut reference = model.reference.clone();
-        reference.extend(&drawn);
+    /// The world is still as drawn.
+    pub fn new(model: &Model, world: &ContactWorld, quadrature: Quadrature, pass: Pass) -> Points {
+        let ContactWorld { scene, x: reference, .. } = world;
         let mut masters: Vec<Master> = scene
             .facets
             .iter()
             .map(|f| Master { nodes: f.nodes, kind: f.kind, bounded: true, body: f.body })
             .collect();
-        let corners = planes(model, scene, &mut masters, &reference);
+        let corners = planes(model, scene, &mut masters, reference);
         let bodies = scene.bodies.len();
         let checks = (0..bodies as u32)
             .map(|a| (0..bodies as u32).map(|b| checks(model, scene, a, b, pass)).collect())
@@ -84,18 +79,15 @@ impl Points {
             masters,
             list: Vec::new(),
             of_facet: Vec::new(),
-            depth: depths(scene, &reference),
+            depth: depths(scene, reference),
             checks,
-            starts: Vec::new(),
-            found: Vec::new(),
+            found: Lists::default(),
             pairs: Vec::new(),
             corners,
-            drawn,
-            soft,
-            scene_nodes,
-            place: reference.clone(),
+            soft: model.reference.len(),
+            scene_nodes: reference.len(),
         };
-        points.put(model, scene, &reference, quadrature);
+        points.put(model, scene, reference, quadrature);
         points
     }
 
@@ -132,10 +124,10 @@ impl Points {
         self.scene_nodes + self.corners.len()
     }
 
-    /// Brings obstacles and corners of planes to where they are at `time`.
-    pub fn place(&self, model: &Model, time: f64, x: &mut [Vec3]) {
+    /// Brings obstacles, whose nodes are as `drawn`, and corners of planes to where they are at `time`.
+    pub fn place(&self, model: &Model, drawn: &[Vec3], time: f64, x: &mut [Vec3]) {
         let (scene, corners) = x.split_at_mut(self.scene_nodes);
-        model.contact.place(time, &self.drawn, &mut scene[self.soft..]);
+        model.contact.place(time, drawn, &mut scene[self.soft..]);
         for (to, (obstacle, corner)) in corners.iter_mut().zip(&self.corners) {
             *to = model.contact.obstacles[*obstacle].pose(time).place(corner);
         }
@@ -165,8 +157,7 @@ impl Points {
     /// Finds what may meet while no node is farther than `way` from where it is in `x`. `ahead` is where nodes would go.
     pub fn gather(
         &mut self,
-        scene: &Scene,
-        search: &mut ThreeStage,
+        world: &mut ContactWorld,
         x: &[Vec3],
         ahead: &[Vec3],
         way: f64,
@@ -180,8 +171,9 @@ impl Points {
             pass: Pass::Double,
             max_penetration: None,
         };
-        self.place.copy_from_slice(&x[..self.scene_nodes]);
-        search.gather(scene, Positions::now(&self.place), &query).map_err(Missed::Search)?;
+        world.x.copy_from_slice(&x[..self.scene_nodes]);
+        let ContactWorld { scene, search, x: now, .. } = world;
+        search.gather(scene, Positions::now(now), &query).map_err(Missed::Search)?;
         let normal = |f: u32| scene.facets[f as usize].area_vector(x).try_normalize(0.0);
         self.pairs.clear();
         let candidates = search.candidates();
@@ -217,21 +209,15 @@ impl Points {
         }
         self.pairs.sort_unstable();
         self.pairs.dedup();
-        self.sort_pairs(scene.facets.len());
-        self.passes_by(x, ahead)
-    }
-
-    fn sort_pairs(&mut self, facets: usize) {
-        self.starts.clear();
-        self.starts.resize(facets + 1, 0);
         self.found.clear();
-        for &[f, g] in &self.pairs {
-            self.starts[f as usize + 1] += 1;
-            self.found.push(g);
+        let mut pairs = self.pairs.iter().peekable();
+        for f in 0..scene.facets.len() as u32 {
+            while let Some([_, g]) = pairs.next_if(|pair| pair[0] == f) {
+                self.found.items.push(*g);
+            }
+            self.found.close();
         }
-        for f in 0..facets {
-            self.starts[f + 1] += self.starts[f];
-        }
+        self.passes_by(x, ahead)
     }
 
     /// Two facets that would come so far together on the way that neither would be found inside the other.
@@ -264,8 +250,7 @@ impl Points {
 
     /// The facet that a point meets in a configuration, with its operators; none where it is clear of everything.
     pub fn meet(&self, point: &Point, x: &[Vec3]) -> Option<Kinematics> {
-        let f = point.facet as usize;
-        let candidates = &self.found[self.starts[f] as usize..self.starts[f + 1] as usize];
+        let candidates = self.found.of(point.facet);
         if candidates.is_empty() {
             return None;
         }
@@ -288,8 +273,8 @@ impl Points {
 
     /// Points that have candidates at all.
     pub fn near(&self) -> impl Iterator<Item = u32> + '_ {
-        let some = |f: &usize| self.starts.get(f + 1).is_some_and(|end| *end > self.starts[*f]);
-        (0..self.of_facet.len()).filter(some).flat_map(|f| self.of_facet[f].clone())
+        let some = (0..).zip(&self.of_facet).filter(|(f, _)| !self.found.of(*f).is_empty());
+        some.flat_map(|(_, points)| points.clone())
     }
 }
 
@@ -324,13 +309,7 @@ fn depths(scene: &Scene, reference: &[Vec3]) -> Vec<f64> {
 /// Triangles or segments in the place of planes; returns their corners.
 fn planes(model: &Model, scene: &Scene, masters: &mut [Master], reference: &[Vec3]) -> Vec<(usize, Vec3)> {
     let flat = model.bodies.iter().all(|b| b.kind.space() < 3);
-    let (low, high) = model
-        .reference
-        .iter()
-        .fold((Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)), |b, x| {
-            (b.0.inf(x), b.1.sup(x))
-        });
-    let size = (high - low).norm();
+    let size = model.size();
     let mut corners = Vec::new();
     for (b, body) in scene.bodies.iter().enumerate().filter(|(_, b)| b.plane) {
         let f = body.facets.start as usize;

@@ -49,7 +49,7 @@ impl Collisions {
             }
         }
         let (window, contactors, tick) = (&mut self.window, &mut self.contactors, context.when.tick);
-        together.answer(&mut self.books, context, |i| {
+        together.answer(&mut self.tally, &mut self.world, context, |i| {
             window.carries(&mut contactors[i as usize].carried, tick);
         });
         self.together = together;
@@ -71,7 +71,7 @@ impl Collisions {
             return None;
         };
         if inside.count == 0 {
-            self.books.tally.too_deep += 1;
+            self.tally.too_deep += 1;
             return None;
         }
         // faces equally near: the one that closes fastest
@@ -90,7 +90,7 @@ impl Collisions {
         let e = law.restitution.unwrap_or(1.0);
         let terms = terms(e, &contactor, depth, closing(&face), &context.motion(), context.model);
         if self.normal == Normal::Contactor {
-            normal = -self.targets.node_normal(&self.scene, contactor.node, &context.motion());
+            normal = -self.targets.node_normal(&self.world.scene, contactor.node, &context.motion());
         }
         let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth, points);
         (pair.mu, pair.e) = (law.friction, e);
@@ -108,11 +108,11 @@ impl Collisions {
     /// A node in a target bounces if it goes deeper; tells the side it came through.
     fn answer(&mut self, hit: &Hit, context: &mut ContactContext) -> Option<u8> {
         let (nodes, count) = self.nodes_of(hit);
-        let mut local = Local::of(&nodes[..count], self.velocity, context);
+        let mut local = Local::of(&nodes[..count], self.velocity, &self.world.inertia, context);
         let Found { side, pair, bodies, terms } = self.contact(hit, &IN_ORDER, &local.v, context)?;
         if let Some(impact) = response::bounce(&pair, terms, &local.inv_mass, &mut local.v) {
             self.window.carries(&mut self.contactors[hit.contactor as usize].carried, context.when.tick);
-            self.books.give(&pair, &nodes[..count], &impact, bodies, context);
+            self.tally.give(&mut self.world, &pair, &nodes[..count], &impact, bodies, context);
         }
         Some(side)
     }
@@ -127,7 +127,7 @@ impl Collisions {
         let (nodes, count) = self.nodes_of(hit);
         let (mut points, mut v) = ([0; 9], [Vec3::zeros(); 9]);
         for k in 0..count {
-            points[k] = together.place(nodes[k], self.velocity, context);
+            points[k] = together.place(nodes[k], self.velocity, &self.world.inertia, context);
             v[k] = together.velocity(points[k]);
         }
         let Found { side, pair, bodies, terms } = self.contact(hit, &points, &v, context)?;
@@ -147,7 +147,8 @@ impl Collisions {
         together.clear();
         for (i, crossed) in (0..).zip(pairs) {
             self.window.penetration = self.window.penetration.max(-crossed.gap);
-            let points = crossed.nodes.map(|n| together.place(n, self.velocity, context));
+            let points =
+                crossed.nodes.map(|n| together.place(n, self.velocity, &self.world.inertia, context));
             let mut pair = Pair::edge_edge(
                 crossed.edges[0],
                 crossed.edges[1],
@@ -161,7 +162,7 @@ impl Collisions {
             (pair.mu, pair.e) = (law.friction, law.restitution.unwrap_or(1.0));
             together.add(pair, crossed.bodies, 0.0, i);
         }
-        together.answer(&mut self.books, context, carried);
+        together.answer(&mut self.tally, &mut self.world, context, carried);
         self.together = together;
     }
 }

@@ -83,7 +83,7 @@ fn lists_of_candidates_miss_nobody() {
                 let c = collisions.contactors[i as usize];
                 for (t, target) in collisions.targets.list.iter().enumerate() {
                     let y = motion.at(c.node);
-                    let normal = || collisions.targets.node_normal(&collisions.scene, c.node, &motion);
+                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, &motion);
                     if target.body != c.body
                         && collisions.targets.find(target, &y, normal, None, &model, &motion).is_some()
                     {

@@ -55,7 +55,7 @@ impl ContactCase {
             let pair = match kind {
                 0 => {
                     x[0] = x[1];
-                    Pair::node_node(0, 1, dice.direction())
+                    Pair::node_facet(0, 1, &[1], &[1.0], dice.direction())
                 }
                 1 => {
                     x[0] = (1.0 - s) * x[1] + s * x[2];
@@ -63,7 +63,7 @@ impl ContactCase {
                     if n.norm() < 0.1 {
                         continue;
                     }
-                    Pair::node_segment(0, 0, [1, 2], [1.0 - s, s], n.normalize())
+                    Pair::node_facet(0, 0, &[1, 2], &[1.0 - s, s], n.normalize())
                 }
                 2 => {
                     let (b, c) = if s + t < 1.0 { (s, t) } else { (1.0 - s, 1.0 - t) };
@@ -73,7 +73,7 @@ impl ContactCase {
                     if n.norm() < 0.1 {
                         continue;
                     }
-                    Pair::node_triangle(0, 0, [1, 2, 3], weights, sign * n.normalize())
+                    Pair::node_facet(0, 0, &[1, 2, 3], &weights, sign * n.normalize())
                 }
                 3 => {
                     let p = (1.0 - s) * x[0] + s * x[1];
@@ -87,7 +87,7 @@ impl ContactCase {
                 _ => {
                     let weights = quad4_weights(2.0 * s - 1.0, 2.0 * t - 1.0);
                     x[0] = (0..4).map(|k| weights[k] * x[k + 1]).sum();
-                    Pair::node_quad(0, 0, [1, 2, 3, 4], weights, dice.direction())
+                    Pair::node_facet(0, 0, &[1, 2, 3, 4], &weights, dice.direction())
                 }
             };
             break (x, pair);
