@@ -16,13 +16,15 @@
 //! update; `correction` is what the update could not do. In `newmark-penalty` `contact` is the energy of the springs, friction the mean of its forces
 //! at both ends times the way, and what the scheme creates or loses is the error.
 //!
-//! A step that does not converge from where velocities lead is tried from where it begins and from half way, then in two halves.
+//! A step is solved by whole increments of Newton's method (`multipliers.rs`). Where that does not converge a line search tries from where velocities
+//! lead, from where the step begins and from half way; then the step is done in two halves.
 
 mod augmentation;
 mod books;
 mod equations;
 mod kinematics;
 mod mass;
+mod multipliers;
 mod options;
 mod points;
 mod potential;
@@ -47,6 +49,7 @@ use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
 use equations::{Elements, Equations, Inside, Work};
 use mass::Mass;
+use multipliers::States;
 use points::{Missed, Points};
 use std::sync::atomic::AtomicBool;
 use traction::{Contact, Law, Multiplier, Scheme};
@@ -55,6 +58,8 @@ pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const RESIDUAL_TOL: f64 = 1e-10;
+/// Whole increments in a row that may bring no smaller residual.
+const PATIENCE: u32 = 10;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -256,16 +261,8 @@ impl VelocityUpdate {
     ) -> Result<Inside, Trouble<StepError>> {
         let mut last = None;
         for share in [1.0, 0.0, 0.5] {
-            for (k, x) in state.x.iter_mut().enumerate() {
-                *x = self.work.x[k] + share * leap.length * self.work.v[k];
-            }
-            let restraints = &model.restraints;
-            for held in &restraints.held {
-                let k = held.node as usize;
-                let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
-                state.x[k] += way - held.free * way;
-            }
-            match self.newton_from(model, state, leap, ledger, stop, 0.0) {
+            self.start_from(model, state, leap, share);
+            match self.newton_from(model, state, leap, ledger, stop, (States::Free, 0.0)) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(outcome) => {
@@ -277,6 +274,19 @@ impl VelocityUpdate {
         Err(last.unwrap_or(Trouble::Stopped))
     }
 
+    /// Positions after a share of the step with the velocities of its start.
+    fn start_from(&self, model: &Model, state: &mut State, leap: Leap, share: f64) {
+        for (k, x) in state.x.iter_mut().enumerate() {
+            *x = self.work.x[k] + share * leap.length * self.work.v[k];
+        }
+        let restraints = &model.restraints;
+        for held in &restraints.held {
+            let k = held.node as usize;
+            let way = model.reference[k] + restraints.displacement(held, leap.end) - state.x[k];
+            state.x[k] += way - held.free * way;
+        }
+    }
+
     fn newton_from(
         &mut self,
         model: &Model,
@@ -284,7 +294,7 @@ impl VelocityUpdate {
         leap: Leap,
         ledger: &mut Ledger,
         stop: &AtomicBool,
-        keep: f64,
+        (states, keep): (States, f64),
     ) -> Result<Inside, Outcome> {
         let limits = Limits {
             iterations: self.options.iterations,
@@ -292,6 +302,7 @@ impl VelocityUpdate {
             increment_tol: f64::INFINITY,
             keep,
         };
+        let tight = augmentation::TIGHT * self.world.finest;
         let mut equations = Equations {
             model,
             world: &mut self.world,
@@ -302,9 +313,16 @@ impl VelocityUpdate {
             inside: Inside::default(),
             missed: None,
             keeps: keep > 0.0,
+            states,
+            changed: true,
+            fresh: true,
+            tight,
             seconds: [0.0; 3],
         };
-        let outcome = self.newton.run(&mut equations, &limits, stop);
+        let outcome = match states {
+            States::Free => self.newton.run(&mut equations, &limits, stop),
+            _ => self.newton.run_whole(&mut equations, &limits, PATIENCE, stop),
+        };
         let (inside, seconds) = (equations.inside, equations.seconds);
         ledger.phases.force += seconds[0];
         ledger.phases.response += seconds[1];

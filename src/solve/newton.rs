@@ -7,6 +7,9 @@
 //! An iterate without a residual (an element inside out) is too far. Where no share brings the residual down the best one is
 //! taken, and now and then the whole increment: active sets that change make residuals that are not smooth.
 //!
+//! Problems whose states go along from iterate to iterate take increments **whole** ([`Newton::run_whole`]): residuals may grow while states
+//! find each other, and where they do not the problem is stuck.
+//!
 //! **Done** is when what is left of the balance of forces is below `residual_tol` of their size and the last increment below
 //! `increment_tol` of the finest edge; or when the residual is its own round-off, which the problem knows: forces that vanish have no
 //! size to compare with. The **energy** of an increment, `δ·R`, is kept in the history; a whole increment whose energy is
@@ -46,6 +49,10 @@ pub trait Problem {
     fn increment(&mut self, renew: bool) -> Result<Increment, FactorError>;
     /// Moves the iterate by a share of the last increment.
     fn add_increment(&mut self, share: f64);
+    /// The iterate is more than balanced: states that go along agree with it.
+    fn settled(&mut self) -> bool {
+        true
+    }
     /// There are factors of a step before that may do.
     fn factored(&self) -> bool {
         false
@@ -163,6 +170,49 @@ impl Newton {
             // with `keep` zero always, also after the first increment, which has none before it
             renew = share < 1.0 || limits.keep == 0.0 || moved > limits.keep * before;
             before = moved;
+        }
+        Outcome::Stuck(Stuck::Residual(residual))
+    }
+
+    /// Iterates by whole increments, for problems whose states go along; stuck when none of `patience` in a row has brought the
+    /// smallest residual so far.
+    pub fn run_whole(
+        &mut self,
+        problem: &mut impl Problem,
+        limits: &Limits,
+        patience: u32,
+        stop: &AtomicBool,
+    ) -> Outcome {
+        self.first = self.history.len();
+        let Some(mut residual) = problem.residual() else {
+            return Outcome::Stuck(Stuck::Inverted);
+        };
+        let (mut least, mut since) = (f64::INFINITY, 0);
+        for _ in 0..limits.iterations {
+            if stop.load(Ordering::Relaxed) {
+                return Outcome::Stopped;
+            }
+            self.iterations += 1;
+            self.factorisations += 1;
+            let increment = match problem.increment(true) {
+                Ok(increment) if increment.size.is_finite() => increment,
+                Ok(_) => return Outcome::Stuck(Stuck::Factors(FactorError::Singular)),
+                Err(error) => return Outcome::Stuck(Stuck::Factors(error)),
+            };
+            problem.add_increment(1.0);
+            let Some(found) = problem.residual() else { return Outcome::Stuck(Stuck::Inverted) };
+            let first = self.history.len() == self.first;
+            self.history.push(Iteration { residual, increment, share: 1.0, renewed: true, first });
+            (residual, self.last) = (found, found);
+            let small = f64::max(limits.residual_tol * found.scale, ROUND_OFF * found.floor);
+            if found.force <= small && increment.size <= limits.increment_tol && problem.settled() {
+                return Outcome::Converged;
+            }
+            since = if found.force < least { 0 } else { since + 1 };
+            least = least.min(found.force);
+            if since >= patience {
+                break;
+            }
         }
         Outcome::Stuck(Stuck::Residual(residual))
     }

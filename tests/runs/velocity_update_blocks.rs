@@ -188,6 +188,18 @@ fn augmentation_with_friction_keeps_its_books() {
     }
 }
 
+/// Few iterations, steps without contact counted: increments are taken whole, and multipliers cost solutions, not iterations.
+#[test]
+fn steps_take_few_iterations() {
+    for mu in [0.0, 0.3, 2.0] {
+        let own = Options { normal_penalty: None, tangential_penalty: None, pass: Pass::Double, ..options() };
+        let Ended { run, .. } = go(model(mu), Options { augmentation: 4, ..own }, 60);
+        let mean = run.method.effort().0 as f64 / 60.0;
+        println!("{mu}: {mean}");
+        assert!(mean < 4.0, "{mu}: {mean}");
+    }
+}
+
 /// Implicit Newmark with the same penalties: springs take and give, energy does not stay, linear momentum does.
 #[test]
 fn newmark_with_penalties_keeps_no_energy() {

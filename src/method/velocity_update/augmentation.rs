@@ -1,15 +1,16 @@
 //! Rounds of augmentation (Uzawa): a step is solved again with the tractions of the last time as multipliers, until contacts are tight; tractions of points that
 //! stay in contact are the multipliers that the next step begins with, so that what rests neither sinks nor creeps.
 
-use super::equations::Inside;
-use super::traction::Multiplier;
+use super::equations::{Inside, Work};
+use super::multipliers::{State as PointState, States};
+use super::traction::{Contact, Multiplier};
 use super::{StepError, VelocityUpdate};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Outcome, Trouble};
 use std::sync::atomic::AtomicBool;
 
 /// Overlap and way of a step at which augmentation is done, of an edge.
-const TIGHT: f64 = 1e-8;
+pub(super) const TIGHT: f64 = 1e-8;
 /// In rounds of augmentation factors are kept while increments shrink to this share.
 const KEEP: f64 = 0.2;
 /// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
@@ -25,6 +26,9 @@ impl VelocityUpdate {
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Inside, Trouble<StepError>> {
+        if let Some(inside) = self.at_once(model, state, leap, ledger, stop)? {
+            return Ok(inside);
+        }
         self.work.multipliers.copy_from_slice(&self.carried);
         let mut inside = match self.converge(model, state, leap, ledger, stop) {
             Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
@@ -38,7 +42,7 @@ impl VelocityUpdate {
             if !self.augment(leap.length) {
                 break;
             }
-            match self.newton_from(model, state, leap, ledger, stop, KEEP) {
+            match self.newton_from(model, state, leap, ledger, stop, (States::Free, KEEP)) {
                 Ok(found) => inside = found,
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
                 Err(_) => {
@@ -46,7 +50,7 @@ impl VelocityUpdate {
                     (state.x, self.work.multipliers) = good;
                     self.counts.loose += 1;
                     inside = self
-                        .newton_from(model, state, leap, ledger, stop, 0.0)
+                        .newton_from(model, state, leap, ledger, stop, (States::Free, 0.0))
                         .map_err(|outcome| self.refused(model, state, leap, outcome))?;
                     break;
                 }
@@ -55,21 +59,36 @@ impl VelocityUpdate {
         Ok(inside)
     }
 
+    /// Positions and multipliers at once, by whole increments; none where that finds no end.
+    fn at_once(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        leap: Leap,
+        ledger: &mut Ledger,
+        stop: &AtomicBool,
+    ) -> Result<Option<Inside>, Trouble<StepError>> {
+        let states = States::Kept { rounds: self.options.augmentation, again: false };
+        self.work.multipliers.copy_from_slice(&self.carried);
+        self.work.of_point.fill(PointState::Open);
+        self.start_from(model, state, leap, 1.0);
+        let done = self.newton_from(model, state, leap, ledger, stop, (states, 0.0));
+        self.work.of_point.fill(PointState::Open);
+        match done {
+            Ok(inside) => Ok(Some(inside)),
+            Err(Outcome::Stopped) => Err(Trouble::Stopped),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Takes the tractions as multipliers; false if contacts are tight already.
     fn augment(&mut self, h: f64) -> bool {
-        let mut loose: f64 = 0.0;
         self.work.multipliers.fill(Multiplier::default());
         for contact in &self.work.contacts {
-            let new = self.work.before[contact.point as usize].is_none_or(|g| g < 0.0);
-            loose = loose.max(if new { contact.end.overlap } else { h * contact.closing.abs() });
-            loose = match contact.slips {
-                true if contact.shear_power() < 0.0 => f64::INFINITY,
-                true => loose,
-                false => loose.max(h * contact.slip_speed()),
-            };
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
-        loose > TIGHT * self.world.finest
+        let against = |c: &Contact| c.slips && c.shear_power() < 0.0;
+        self.work.loose(h) > TIGHT * self.world.finest || self.work.contacts.iter().any(against)
     }
 
     /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
@@ -94,5 +113,17 @@ impl VelocityUpdate {
                 self.carried[contact.point as usize] = contact.next_multiplier();
             }
         }
+    }
+}
+
+impl Work {
+    /// Overlap of new contacts, way of the step of others, and slip of those that stick, the largest [m].
+    pub(super) fn loose(&self, h: f64) -> f64 {
+        self.contacts.iter().fold(0.0, |loose: f64, contact| {
+            let new = self.before[contact.point as usize].is_none_or(|g| g < 0.0);
+            let normal = if new { contact.end.overlap } else { h * contact.closing.abs() };
+            let along = if contact.slips { 0.0 } else { h * contact.slip_speed() };
+            loose.max(normal).max(along)
+        })
     }
 }

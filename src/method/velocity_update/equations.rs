@@ -9,6 +9,7 @@
 
 use super::kinematics::Kinematics;
 use super::mass::Mass;
+use super::multipliers::{State as PointState, States};
 use super::points::{Missed, Points};
 use super::traction::{Contact, Law, Multiplier, Scheme, Step};
 use crate::element::Between;
@@ -85,8 +86,10 @@ pub struct Work {
     pub before: Vec<Option<f64>>,
     pub multipliers: Vec<Multiplier>,
     /// Points near anything.
-    near: Vec<u32>,
+    pub near: Vec<u32>,
     pub contacts: Vec<Contact>,
+    /// What points did at the last iterate, if that matters.
+    pub of_point: Vec<PointState>,
     /// Forces of contact and of loads on nodes [N].
     pub pushed: Vec<Vec3>,
     pub external: Vec<Vec3>,
@@ -94,7 +97,7 @@ pub struct Work {
     pub inertia: Vec<Vec3>,
     rate: Vec<Vec3>,
     pub left: Vec<f64>,
-    increment: Vec<f64>,
+    pub increment: Vec<f64>,
     floor: f64,
     /// How far nodes may go from the start before candidates are looked for again, and at all [m].
     pub way: f64,
@@ -117,6 +120,14 @@ pub struct Equations<'a> {
     pub missed: Option<Missed>,
     /// Factors of an iterate before may do.
     pub keeps: bool,
+    /// How states of points go from iterate to iterate.
+    pub states: States,
+    /// Some point does something else than at the last iterate.
+    pub changed: bool,
+    /// No iterate was looked at yet.
+    pub fresh: bool,
+    /// Overlap and way of a step that need no multipliers [m].
+    pub tight: f64,
     /// Wall time of forces, contacts and factors [s].
     pub seconds: [f64; 3],
 }
@@ -144,7 +155,7 @@ impl Work {
 
     /// Finds the points that carry a force at the present places.
     fn touch(&mut self, h: f64) {
-        let Work { points, places, before, multipliers, near, contacts, laws, scheme, .. } = self;
+        let Work { points, places, before, multipliers, near, contacts, laws, scheme, of_point, .. } = self;
         let [start, middle, end] = &*places;
         let one = |&p: &u32| {
             let point = &points.list[p as usize];
@@ -156,7 +167,8 @@ impl Work {
             };
             let way = at.gather(|n| end[n] - start[n]);
             let law = laws[point.body as usize][points.masters[at.facet as usize].body as usize];
-            let step = Step { scheme: *scheme, dt: h, before: before[p as usize] };
+            let (before, slid) = (before[p as usize], of_point[p as usize].slid());
+            let step = Step { scheme: *scheme, dt: h, before, slid };
             Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])
         };
         contacts.clear();
@@ -262,6 +274,7 @@ impl Problem for Equations<'_> {
             return None;
         }
         self.work.touch(h);
+        self.remember();
         let share = self.work.scheme.share();
         let time = self.t1 - (1.0 - share) * h;
         let work = &mut *self.work;
@@ -321,12 +334,18 @@ impl Problem for Equations<'_> {
         work.increment.clear();
         work.increment.extend_from_slice(&work.left);
         work.system.solve(&mut work.increment)?;
+        self.solve_for_multipliers()?;
+        let work = &mut *self.work;
         self.seconds[2] += watch.elapsed().as_secs_f64();
         Ok(Increment {
             size: work.increment.iter().fold(0.0, |m: f64, d| m.max(d.abs())),
             energy: work.increment.iter().zip(&work.left).map(|(d, f)| d * f).sum(),
             force: work.left.iter().map(|x| x * x).sum::<f64>().sqrt(),
         })
+    }
+
+    fn settled(&mut self) -> bool {
+        self.agrees()
     }
 
     fn add_increment(&mut self, share: f64) {
@@ -365,6 +384,7 @@ impl Work {
             multipliers: vec![Multiplier::default(); count],
             near: Vec::new(),
             contacts: Vec::new(),
+            of_point: vec![PointState::Open; count],
             pushed: zero(),
             external: zero(),
             inertia: zero(),

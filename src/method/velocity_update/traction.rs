@@ -21,6 +21,11 @@
 use super::kinematics::{Kinematics, NODES, Variation, multiply};
 use crate::math::{Mat3, Vec3};
 
+/// α: how stiff the springs are that decide where slip turns to, of those of stick.
+const SOFT: f64 = 0.02;
+/// How far from Coulomb's law a traction may be when an iteration ends.
+const SETTLED: f64 = 1e-6;
+
 /// Springs and friction between two surfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
@@ -86,6 +91,8 @@ pub struct Contact {
     pub closing: f64,
     pub slip: [f64; 2],
     trial: [f64; 2],
+    /// Its traction is Coulomb's, not one on the way there.
+    pub settled: bool,
     multiplier: Multiplier,
     source: Source,
     /// Δd at the nodes of `middle`.
@@ -93,12 +100,14 @@ pub struct Contact {
     dt: f64,
 }
 
-/// A point in a step: its overlap at the start, none where it was clear of everything.
+/// A point in a step: its overlap at the start, none where it was clear of everything, and which way its traction slipped at the last
+/// iterate, zero where it did not or that does not matter.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub scheme: Scheme,
     pub dt: f64,
     pub before: Option<f64>,
+    pub slid: Vec3,
 }
 
 impl Contact {
@@ -138,6 +147,7 @@ impl Contact {
             closing,
             slip,
             trial: [0.0; 2],
+            settled: true,
             multiplier,
             source,
             way,
@@ -148,12 +158,52 @@ impl Contact {
             for a in 0..middle.tangents {
                 contact.trial[a] = middle.tangent[a].dot(&multiplier.shear) + law.tangential * viscous[a];
             }
-            let (size, most) = (contact.size(&contact.trial), law.mu * pressure);
-            contact.slips = size > most;
-            let share = if contact.slips { most / size } else { 1.0 };
+            if step.slid != Vec3::zeros() {
+                contact.go_on_slipping(&step.slid);
+            } else {
+                contact.slips = contact.size(&contact.trial) > law.mu * pressure;
+            }
+            let share = match contact.slips {
+                true => law.mu * pressure / contact.size(&contact.trial),
+                false => 1.0,
+            };
             contact.shear = contact.trial.map(|t| share * t);
         }
         Some(contact)
+    }
+
+    /// A point that slipped along `slid` at the last iterate. Slip has no stiffness along its direction, so an increment may turn it round; the
+    /// stiff trial would then slip the other way, and back, for ever. What decides is `(1 − α) μ t_N n + α trial` (Alart & Curnier 1991, whose parameter
+    /// is α ε_T): it has the same solutions, and between the two directions lies stick.
+    fn go_on_slipping(&mut self, slid: &Vec3) {
+        let m = &self.middle;
+        let most = self.law.mu * self.pressure;
+        let mut n: [f64; 2] =
+            std::array::from_fn(|a| if a < m.tangents { m.tangent[a].dot(slid) } else { 0.0 });
+        let length = self.size(&n);
+        let trial = self.size(&self.trial);
+        if length <= 0.0 {
+            self.slips = trial > most;
+            return;
+        }
+        n = n.map(|x| x / length);
+        let mixed: [f64; 2] = std::array::from_fn(|a| (1.0 - SOFT) * most * n[a] + SOFT * self.trial[a]);
+        let size = self.size(&mixed);
+        self.slips = size > most;
+        if !self.slips {
+            self.settled = trial <= most * (1.0 + SETTLED);
+            return;
+        }
+        // Newton's target for the direction: t = μ t_N z/‖z‖ with z = (1 − α) t + α trial
+        let rest = 1.0 - (1.0 - SOFT) * most / size;
+        let mut to: [f64; 2] = std::array::from_fn(|a| n[a] + (mixed[a] / size - n[a]) / rest);
+        let length = self.size(&to);
+        to = to.map(|x| x / length);
+        let off: [f64; 2] = std::array::from_fn(|a| to[a] - self.trial[a] / trial);
+        self.settled = self.size(&off) <= SETTLED;
+        // so that `most` over its size is how the traction answers across its direction
+        let stretch = size * rest / SOFT;
+        self.trial = to.map(|x| stretch * x);
     }
 
     /// ‖t‖ of a covariant traction.
@@ -218,10 +268,7 @@ impl Contact {
     fn vary(&self, scheme: Scheme, node: usize, i: usize, push: &[Vec3; NODES]) -> [Vec3; NODES] {
         let (m, share, w) = (&self.middle, scheme.share(), self.weight);
         let v: Variation = m.vary(node, i);
-        let pressure = match self.source {
-            Source::Overlap => 0.0,
-            Source::Rate => -self.law.normal * (m.n[node][i] + share * inner(&v.n, &self.way, m.count)),
-        };
+        let pressure = self.vary_pressure(&v, share, node, i);
         let shear = self.vary_shear(&v, share, node, i);
         std::array::from_fn(|k| {
             let mut f = pressure * push[k] + share * w * self.pressure * v.n[k];
@@ -230,6 +277,70 @@ impl Contact {
             }
             f
         })
+    }
+
+    /// δt_N with one component of one node, but for that of an overlap at the end.
+    fn vary_pressure(&self, v: &Variation, share: f64, node: usize, i: usize) -> f64 {
+        let m = &self.middle;
+        match self.source {
+            Source::Overlap => 0.0,
+            Source::Rate => -self.law.normal * (m.n[node][i] + share * inner(&v.n, &self.way, m.count)),
+        }
+    }
+
+    /// What an increment of all positions does to pressure and shear.
+    pub fn change(&self, scheme: Scheme, increment: impl Fn(usize) -> Vec3) -> (f64, [f64; 2]) {
+        let (m, share) = (&self.middle, scheme.share());
+        let at = m.gather(&increment);
+        let (mut pressure, mut shear) = (0.0, [0.0; 2]);
+        if self.source == Source::Overlap {
+            pressure -= self.law.normal * self.end.normal_of(&self.end.gather(&increment));
+        }
+        for (node, by) in at[..m.count].iter().enumerate() {
+            for i in (0..3).filter(|&i| by[i] != 0.0) {
+                let v = m.vary(node, i);
+                pressure += by[i] * self.vary_pressure(&v, share, node, i);
+                let own = self.vary_shear(&v, share, node, i);
+                (0..2).for_each(|a| shear[a] += by[i] * own[a]);
+            }
+        }
+        if self.slips {
+            (0..2).for_each(|a| shear[a] += pressure * self.shear[a] / self.pressure);
+        }
+        (pressure, shear)
+    }
+
+    /// A traction that comes on top, as `(pressure, shear)`: where a point slips friction grows with its pressure, whatever its shear.
+    pub fn with_friction(&self, (pressure, shear): (f64, [f64; 2])) -> (f64, [f64; 2]) {
+        match self.slips {
+            true => (pressure, self.shear.map(|t| t * pressure / self.pressure)),
+            false => (pressure, shear),
+        }
+    }
+
+    /// Forces of that on its nodes [N].
+    pub fn forces_of(&self, traction: (f64, [f64; 2])) -> [Vec3; NODES] {
+        let (m, (pressure, shear)) = (&self.middle, self.with_friction(traction));
+        std::array::from_fn(|k| {
+            self.weight * (pressure * m.n[k] - shear[0] * m.d[0][k] - shear[1] * m.d[1][k])
+        })
+    }
+
+    /// Its traction and what comes on top as a multiplier.
+    pub fn multiplier_with(&self, (pressure, shear): (f64, [f64; 2])) -> Multiplier {
+        let dual = self.middle.dual();
+        let all = [self.shear[0] + shear[0], self.shear[1] + shear[1]];
+        Multiplier { normal: self.pressure + pressure, shear: all[0] * dual[0] + all[1] * dual[1] }
+    }
+
+    /// What its traction has more than its multiplier: pressure and shear.
+    pub fn beyond_multiplier(&self) -> (f64, [f64; 2]) {
+        let m = &self.middle;
+        let held: [f64; 2] =
+            std::array::from_fn(
+                |a| if a < m.tangents { m.tangent[a].dot(&self.multiplier.shear) } else { 0.0 },
+            );
+        (self.pressure - self.multiplier.normal, [self.shear[0] - held[0], self.shear[1] - held[1]])
     }
 
     /// δt_a at constant pressure.
@@ -356,7 +467,7 @@ mod tests {
                     _ => Multiplier::default(),
                 };
                 let law = Law { normal: 7.0, tangential: 2.0, mu };
-                let step = Step { scheme, dt: 0.3, before };
+                let step = Step { scheme, dt: 0.3, before, slid: Vec3::zeros() };
                 let answer = |end: &[Vec3]| {
                     let middle: Vec<Vec3> =
                         x.iter().zip(end).map(|(a, b)| a + scheme.share() * (b - a)).collect();
@@ -382,6 +493,12 @@ mod tests {
                         };
                         let (p, q) = (moved(h), moved(-h));
                         assert_eq!((p.slips, q.slips), (contact.slips, contact.slips));
+                        let unit = |n: usize| Vec3::ith(i, f64::from(u8::from(n == column)));
+                        let (pressure, shear) = contact.change(scheme, unit);
+                        assert!((pressure - (p.pressure - q.pressure) / (2.0 * h)).abs() < 1e-7);
+                        for a in 0..2 {
+                            assert!((shear[a] - (p.shear[a] - q.shear[a]) / (2.0 * h)).abs() < 1e-7);
+                        }
                         for row in 0..count {
                             let slope = (p.force(row) - q.force(row)) / (2.0 * h);
                             let off = slope - exact[row * count + column].column(i);
@@ -392,6 +509,42 @@ mod tests {
             }
         }
         assert!(seen.len() >= 14, "{seen:?}");
+    }
+
+    /// Slip that goes on as it did is what Coulomb's law says it is; slip that has just turned round is neither slip nor settled.
+    #[test]
+    fn slip_that_turns_round_comes_to_stick() {
+        let mut dice = Dice(12);
+        let mut seen = 0;
+        for kind in [FacetKind::Segment, FacetKind::Quad] {
+            for _ in 0..100 {
+                let (slave, master, [x, end]) = scene(&mut dice, kind);
+                let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
+                let on = |x: &[Vec3]| {
+                    Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
+                };
+                let at = on(&middle);
+                let way = at.gather(|n| end[n] - x[n]);
+                let law = Law { normal: 7.0, tangential: 0.5 + 3.0 * dice.unit(), mu: 0.3 };
+                let with = |slid: Vec3| {
+                    let step = Step { scheme: Scheme::Middle, dt: 0.1, before: None, slid };
+                    Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
+                };
+                let Some(plain) = with(Vec3::zeros()).filter(|c| c.slips) else { continue };
+                seen += 1;
+                let along = plain.shear_vector().normalize();
+                let same = with(along).unwrap();
+                assert!(same.slips && same.settled);
+                assert!((same.shear_vector() - plain.shear_vector()).norm() < 1e-12 * plain.pressure);
+                let turned = with(-along).unwrap();
+                if SOFT * plain.size(&plain.trial) > law.mu * plain.pressure {
+                    continue;
+                }
+                assert!(!turned.slips && !turned.settled);
+                assert_eq!(turned.shear, turned.trial);
+            }
+        }
+        assert!(seen > 50, "{seen}");
     }
 
     /// Without multipliers a point never gives power to the bodies: `t_N v_N + t_a v^a ≥ 0`; and ‖t_T‖ ≤ μ t_N.
@@ -409,7 +562,7 @@ mod tests {
             let way = at.gather(|n| end[n] - x[n]);
             let law = Law { normal: 7.0, tangential: 4.0, mu: dice.unit() };
             let before = Some(dice.between(-0.1, 0.1));
-            let step = Step { scheme: Scheme::Middle, dt: 0.1, before };
+            let step = Step { scheme: Scheme::Middle, dt: 0.1, before, slid: Vec3::zeros() };
             let Some(c) = Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
             else {
                 continue;
