@@ -26,9 +26,16 @@ impl VelocityUpdate {
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Inside, Trouble<StepError>> {
-        let mut inside = match self.at_once(model, state, leap, ledger, stop)? {
-            Some(inside) => inside,
-            None => self.step_by_step(model, state, leap, ledger, stop)?,
+        if let Some(inside) = self.at_once(model, state, leap, ledger, stop)? {
+            return Ok(inside);
+        }
+        self.work.multipliers.copy_from_slice(&self.carried);
+        let mut inside = match self.converge(model, state, leap, ledger, stop) {
+            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
+                self.work.multipliers.fill(Multiplier::default());
+                self.converge(model, state, leap, ledger, stop)?
+            }
+            done => done?,
         };
         for _ in 0..self.options.augmentation {
             let good = (state.x.clone(), self.work.multipliers.clone());
@@ -50,25 +57,6 @@ impl VelocityUpdate {
             }
         }
         Ok(inside)
-    }
-
-    /// Positions by the line search, with the multipliers of the step before, or with none where that finds no end.
-    fn step_by_step(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        leap: Leap,
-        ledger: &mut Ledger,
-        stop: &AtomicBool,
-    ) -> Result<Inside, Trouble<StepError>> {
-        self.work.multipliers.copy_from_slice(&self.carried);
-        match self.converge(model, state, leap, ledger, stop) {
-            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
-                self.work.multipliers.fill(Multiplier::default());
-                self.converge(model, state, leap, ledger, stop)
-            }
-            done => done,
-        }
     }
 
     /// Positions and multipliers at once, by whole increments; none where that finds no end.
