@@ -225,6 +225,32 @@ fn swept_candidates_hold_every_pair_met_on_the_way() {
     });
 }
 
+/// What is measured at the end of a way, among the candidates of the way, are the records of a search there.
+#[test]
+fn the_end_of_a_way_is_measured_as_a_place() {
+    let found: Vec<usize> = (0..300u64)
+        .into_par_iter()
+        .map(|seed| {
+            let case = random_case(45_000 + seed);
+            let mut dice = dice_of(45_000 + seed);
+            let move_on = |p: &Vec3| {
+                let d = 0.1 * dice.point(0.5);
+                p + if p.z == 0.0 { Vec3::new(d.x, d.y, 0.0) } else { d }
+            };
+            let end: Vec<Vec3> = case.x.iter().map(move_on).collect();
+            let (mut brute, mut way) = (Brute::new(false), ThreeStage::new());
+            find(&mut brute, &case, &end, Some(&case.x));
+            way.gather(&case.scene, Positions::swept(&case.x, &end), &case.query).unwrap();
+            way.measure_end(&case.scene, &end, Some(&case.x), &case.query);
+            assert_eq!(brute.vertex_face(), way.vertex_face(), "scene {seed}");
+            assert_eq!(brute.edge_edge(), way.edge_edge(), "scene {seed}");
+            way.vertex_face().len() + way.edge_edge().len()
+        })
+        .collect();
+    let found: usize = found.iter().sum();
+    assert!(found > 1000, "{found} records");
+}
+
 /// Face–face candidates: the same set from the trees and from the cells' tight superset, and nothing that
 /// overlaps is missing.
 #[test]

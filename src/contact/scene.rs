@@ -489,6 +489,11 @@ impl Scene {
             || (!swept && self.ring.of(node).binary_search(&facet).is_ok())
     }
 
+    /// Only features of one body, or of bodies glued node on node, can exclude each other.
+    pub fn can_exclude(&self, a: u32, b: u32) -> bool {
+        a == b || [a, b].iter().all(|&b| self.bodies[b as usize].shares_nodes)
+    }
+
     /// Are these edges never tested against each other? They share a node, or (discrete tests) one lies
     /// in the flat surroundings of an end of the other.
     pub fn excludes_edge_edge(&self, e: u32, f: u32, swept: bool) -> bool {

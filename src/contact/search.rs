@@ -279,6 +279,16 @@ impl Candidates {
         self.until.iter_mut().for_each(Vec::clear);
     }
 
+    /// A group of nodes and faces, and of edges, `from` here to the end of the lists; none without candidates.
+    pub(super) fn add_group(&mut self, of: &Group, from: [usize; 2]) {
+        let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
+        let vertex_face = part(from[0], self.vertex_face.len());
+        let edge_edge = part(from[1], self.edge_edge.len());
+        if vertex_face.len() + edge_edge.len() > 0 {
+            self.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*of });
+        }
+    }
+
     /// Nothing is known of new candidates; false if there is no memory to note that.
     #[must_use]
     pub(super) fn welcome(&mut self) -> bool {

@@ -113,24 +113,43 @@ impl Moved {
         let Moved { found, due } = self;
         let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
         let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
+        let rules = AtRest::of(scene, group);
         // Which face is closest to a node is asked of all its candidates or of none.
-        let pairs = group.vertex_face.of(&all.vertex_face);
-        for &[node, face] in pairs {
+        let pairs = || group.vertex_face.of(&all.vertex_face).iter().filter(|p| rules.node_face(p));
+        for &[node, face] in pairs() {
             due[node as usize] |= moved(node) || face_moved(face);
         }
-        let (vf, ee) = (found.vertex_face.len(), found.edge_edge.len());
-        found.vertex_face.extend(pairs.iter().filter(|p| due[p[0] as usize]));
-        for p in pairs {
+        let from = [found.vertex_face.len(), found.edge_edge.len()];
+        found.vertex_face.extend(pairs().filter(|p| due[p[0] as usize]));
+        for p in pairs() {
             due[p[0] as usize] = false;
         }
-        let edges = group.edge_edge.of(&all.edge_edge).iter();
+        let edges = group.edge_edge.of(&all.edge_edge).iter().filter(|p| rules.edges(p));
         found.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
-        let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
-        let vertex_face = part(vf, found.vertex_face.len());
-        let edge_edge = part(ee, found.edge_edge.len());
-        if vertex_face.len() + edge_edge.len() > 0 {
-            found.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*group });
-        }
+        found.add_group(group, from);
+    }
+}
+
+/// Candidates of a way that count where it ends too: neighbours on one surface do not.
+struct AtRest<'a> {
+    scene: &'a Scene,
+    /// They can be neighbours.
+    careful: bool,
+}
+
+impl<'a> AtRest<'a> {
+    fn of(scene: &'a Scene, group: &Group) -> AtRest<'a> {
+        AtRest { scene, careful: scene.can_exclude(group.a, group.b) }
+    }
+
+    #[inline]
+    fn node_face(&self, &[node, face]: &[u32; 2]) -> bool {
+        !self.careful || !self.scene.excludes_vertex_face(node, face, false)
+    }
+
+    #[inline]
+    fn edges(&self, &[first, second]: &[u32; 2]) -> bool {
+        !self.careful || !self.scene.excludes_edge_edge(first, second, false)
     }
 }
 
@@ -347,6 +366,32 @@ impl ThreeStage {
             }
         }
         self.walk(scene, query, false)
+    }
+
+    /// Measures at `x`, where the way of the last call ends, the candidates that can be within their limit there by what their
+    /// reader has found ([`Candidates::until`]): the records that a search at `x` would have.
+    pub fn measure_end(&mut self, scene: &Scene, x: &[Vec3], before: Option<&[Vec3]>, query: &Query) {
+        let ThreeStage { findings: Findings { candidates: all, narrow, stats }, spare, .. } = self;
+        spare.clear();
+        for group in &all.groups {
+            let line = group.travel + group.limit;
+            if line < group.soonest {
+                continue;
+            }
+            let rules = AtRest::of(scene, group);
+            let from = [spare.vertex_face.len(), spare.edge_edge.len()];
+            let pairs =
+                group.vertex_face.of(&all.vertex_face).iter().zip(group.vertex_face.of(&all.until[0]));
+            let awake = pairs.filter(|(p, until)| line >= **until && rules.node_face(p));
+            spare.vertex_face.extend(awake.map(|p| *p.0));
+            let pairs = group.edge_edge.of(&all.edge_edge).iter().zip(group.edge_edge.of(&all.until[1]));
+            let awake = pairs.filter(|(p, until)| line >= **until && rules.edges(p));
+            spare.edge_edge.extend(awake.map(|p| *p.0));
+            spare.add_group(group, from);
+        }
+        let begin = Instant::now();
+        narrow.run(scene, x, before, query, spare, stats);
+        stats.narrow_seconds = begin.elapsed().as_secs_f64();
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than

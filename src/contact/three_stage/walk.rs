@@ -289,8 +289,7 @@ impl OnLanes for Find<'_> {
         let (scene, swept) = (context.scene, context.swept);
         let (first, second) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
         let r = radius32(context.walked[task.pair as usize].radius + p.pad + q.pad);
-        // Only features of one body, or of bodies glued node on node, can exclude each other.
-        let careful = a == b || first.shares_nodes && second.shares_nodes;
+        let careful = scene.can_exclude(a, b);
         let mut leaves: usize = 0;
         let before = (vf.len(), ee.len(), ff.len());
         let tests = match task.kind {

@@ -55,7 +55,8 @@ const STRETCH: usize = 256;
 pub struct Collisions {
     /// Nodes and obstacles as they are at the end of the step.
     pub world: ContactWorld,
-    /// For the way of a step, which has boxes of its own.
+    /// For the way of a step that is not guarded, which has boxes of its own; with the guard the search of the world is one
+    /// of ways.
     pub(super) on_the_way: ThreeStage,
     /// `M⁻¹` of every node [1/kg].
     pub(super) inv_mass: Vec<Mat3>,
@@ -82,7 +83,7 @@ pub struct Collisions {
     pub(super) impact_zones: ImpactZones,
     /// Of each body [m]; infinite where nobody is thin.
     pub(super) thickness: Vec<f64>,
-    deepest: f64,
+    pub(super) deepest: f64,
     pub(super) clearance: f64,
 }
 
@@ -185,23 +186,27 @@ impl Collisions {
             self.world.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
         let query = self.query(options);
-        let ahead = options.guard.then(|| self.look_ahead());
-        let Collisions { world: ContactWorld { scene, search, x, .. }, on_the_way, start, .. } = self;
-        let (scene, x) = (&*scene, &x[..]);
-        let mut find = || search.find(scene, x, Some(start), &query);
-        match ahead {
-            Some(ahead) => {
-                let gather = || on_the_way.gather(scene, Positions::swept(start, x), &ahead);
-                let (found, gathered) = rayon::join(find, gather);
-                found.and(gathered)?;
-            }
-            None => find()?,
+        let ahead = self.ahead(way);
+        let Collisions { world: ContactWorld { scene, search, x, .. }, start, .. } = self;
+        search.lasting = options.guard;
+        if options.guard {
+            search.gather(scene, Positions::swept(start, x), &ahead)?;
+            search.measure_end(scene, x, Some(start), &query);
+        } else {
+            search.find(scene, x, Some(start), &query)?;
         }
         if swept {
             self.find_crossings(&query, options.guard)?;
         }
         self.collect(swept);
         Ok(())
+    }
+
+    /// What the guard asks of the way of a step: as far as bodies can have come against each other whose nodes have gone no
+    /// farther than `way` from the middle of all.
+    fn ahead(&self, way: f64) -> Query {
+        let at_rest = self.world.search.ways.as_ref().map_or(0.0, |w| w.at_rest);
+        Query::all(self.deepest.min(at_rest + 4.0 * way))
     }
 
     /// What the search is asked for at one instant.
@@ -291,11 +296,13 @@ impl Collisions {
         let (at, scene, now) = (world.places(), &world.scene, &world.x);
         let touching = Touching { within: 2.0 * self.clearance, seen: self.deepest };
         let query = Query { reach: touching.within, ..*query };
-        if !guard {
-            on_the_way.gather(scene, Positions::swept(start, now), &query)?;
-        }
         let motion = StepPath { start, end: now };
-        let all = on_the_way.candidates();
+        let all = if guard {
+            world.search.candidates()
+        } else {
+            on_the_way.gather(scene, Positions::swept(start, now), &query)?;
+            on_the_way.candidates()
+        };
         for group in all.groups.iter().filter(|g| g.travel + touching.within >= g.soonest) {
             let awake = |&(place, of): &(u32, Candidate)| {
                 let wanted = query.edge_edge || matches!(of, Candidate::NodeFace { .. });
@@ -486,13 +493,15 @@ impl Collisions {
     }
 
     /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap, and among candidates only,
-    /// unless contact has moved a node very far.
+    /// unless contact has moved a node very far. (The guard has looked again then.)
     pub fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
         self.measure_pushes();
         let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;
         let ContactWorld { scene, search, x: now, .. } = world;
-        search.cover(scene, now, &query, pushed)?;
+        if !options.guard {
+            search.cover(scene, now, &query, pushed)?;
+        }
         listed.resize(now.len(), false);
         listed_bodies.clear();
         listed_bodies.resize(scene.bodies.len(), false);

@@ -12,14 +12,17 @@ use super::Options;
 use super::account::Node;
 use super::collisions::Collisions;
 use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order, of_group};
+use crate::contact::obstacle::Poses;
 use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
+use crate::contact::places::Places;
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::contact::search::{Candidates, Group, PairSearch, Positions, Query};
 use crate::contact::three_stage::ThreeStage;
 use crate::math::{Mat3, Vec3};
 use crate::method::StepError;
+use crate::method::contact_world::ContactWorld;
 use crate::method::impact_zones::{Zones, shared_motion};
 use crate::method::newmark::Newmark;
 use crate::method::response::{self, Projection};
@@ -98,6 +101,7 @@ impl Near {
 impl ImpactZones {
     fn open(&mut self, nodes: usize) {
         self.zones.open(nodes);
+        self.gathered.clear();
         self.forget_near();
     }
 
@@ -199,43 +203,30 @@ impl Collisions {
         Err(StepError::Unguarded { first, second, time })
     }
 
-    /// What the search on the way is to know before this step: no more than how far everybody has come, for the way is looked
-    /// at as far as is asked.
-    pub(super) fn look_ahead(&mut self) -> Query {
-        let Collisions { world, on_the_way, impact_zones, .. } = self;
-        if let Some(ways) = &world.search.ways {
-            let own = on_the_way.ways.get_or_insert_default();
-            (own.at_rest, own.margin) = (f64::INFINITY, f64::INFINITY);
-            own.of_body.clone_from(&ways.of_body);
-            on_the_way.lasting = true;
-        }
-        impact_zones.gathered.clear();
-        Query::all(REACH * self.clearance)
-    }
-
     /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
     /// again.
     fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
-        let Collisions { world, on_the_way, list, start, impact_zones, account, .. } = self;
-        let (at, scene, now, nodes) = (world.places(), &world.scene, &world.x, &account.nodes);
+        let Collisions { world, list, start, impact_zones, account, .. } = self;
+        let ContactWorld { scene, search, x: now, poses, .. } = world;
+        let (at, nodes) = (Places { scene, x: now, poses: Poses::At(poses) }, &account.nodes);
         let reach = REACH * self.clearance;
         let far = |(i, n): (usize, &Node)| {
             let since = impact_zones.gathered.get(i).map(|then| (now[n.node as usize] - then).norm());
             since.unwrap_or_else(|| n.way()) > 0.5 * reach
         };
         if nodes.iter().enumerate().any(far) {
-            on_the_way.gather(scene, Positions::swept(start, now), &Query::all(reach))?;
+            search.gather(scene, Positions::swept(start, now), &Query::all(self.deepest))?;
             impact_zones.gathered.clear();
             impact_zones.gathered.extend(nodes.iter().map(|n| now[n.node as usize]));
             impact_zones.forget_near();
         }
         let least = SEPARATION * self.clearance;
-        impact_zones.list(scene, &mut on_the_way.findings_mut().candidates, nodes, now, least);
+        impact_zones.list(scene, &mut search.findings_mut().candidates, nodes, now, least);
         let motion = StepPath { start, end: now };
         let nodes = [&impact_zones.moved[..], &impact_zones.touched];
         let near = impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE);
         near.for_each(|near| near.ask(scene, motion, nodes, least));
-        impact_zones.remember(&mut on_the_way.findings_mut().candidates);
+        impact_zones.remember(&mut search.findings_mut().candidates);
         impact_zones.meetings.clear();
         impact_zones
             .meetings
