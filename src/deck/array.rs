@@ -15,7 +15,7 @@ use std::collections::HashSet;
 const COPY: f64 = 3200.0;
 
 /// Replaces every body that has an `array` by its copies, if there is `room` for them.
-pub fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
+pub(crate) fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
     let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
     let mut all = Vec::new();
     let mut bytes = 0.0;

@@ -33,7 +33,7 @@ const MOST_STEPS: f64 = 1e16;
 const MOST_TICKS: f64 = (1u64 << 53) as f64;
 
 /// What a deck has become.
-pub struct Built {
+pub(crate) struct Built {
     pub case: Case,
     /// What can touch, if anything can.
     pub surfaces: Option<Surfaces>,
@@ -42,7 +42,7 @@ pub struct Built {
 }
 
 /// `folder` is where the deck's paths begin.
-pub fn case(
+pub(crate) fn case(
     spec: &Spec,
     made: Vec<Made>,
     loads: &[OwnLoad],

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const TOLD: usize = 64;
 
 /// A body whose mesh is there and whose words have been looked up.
-pub struct Prepared {
+pub(crate) struct Prepared {
     pub mesh: Mesh,
     /// AnyLaw of each entry of `mesh.cells`.
     pub laws: Vec<AnyLaw>,
@@ -28,7 +28,7 @@ pub struct Prepared {
 }
 
 /// What stands behind the name of a body.
-pub enum Made {
+pub(crate) enum Made {
     Deformable(Prepared),
     /// An obstacle, with its mesh if it is made of one.
     Rigid(Option<Mesh>),
@@ -46,7 +46,7 @@ impl Made {
 /// The names of all bodies, and what stands behind them as far as it could be read.
 type Bodies<'b> = [(&'b str, Option<&'b Made>)];
 
-pub struct Checker<'a> {
+pub(crate) struct Checker<'a> {
     pub report: Report<'a>,
     pub folder: &'a Path,
 }
@@ -63,7 +63,7 @@ impl Checker<'_> {
     }
 
     /// Checks everything; defaults that depend on the mesh are written into the draft.
-    pub fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
+    pub(crate) fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
         let Draft { material, body, load, probe, contact, method, step: draft_step, .. } = draft;
         let material = &material.get_or_insert_default().0;
         let body = &mut body.get_or_insert_default().0;

@@ -53,7 +53,7 @@ section! {
 }
 
 /// The point that a rotation leaves where it is.
-pub struct About;
+pub(crate) struct About;
 
 impl Kind for About {
     type Of = Pivot;
@@ -146,7 +146,7 @@ impl Kind for MeshSpec {
 
 /// Why a body has no mesh.
 #[derive(Debug)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     Mesh(MeshError),
     /// The file is not the one that the deck was resolved with.
     Changed {
@@ -163,7 +163,7 @@ impl From<MeshError> for Trouble {
 
 /// Builds or reads the mesh and puts it in its place; whether it is fit for what it is to be is not checked here. `folder`
 /// is where paths begin; the hash of a file is noted in `spec`.
-pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
+pub(crate) fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
     let mut mesh = match &mut spec.origin {
         Origin::Shape(shape) => shape.build()?,
         Origin::Drawn(drawn) => drawn.build()?,
@@ -187,7 +187,7 @@ pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
 }
 
 /// Where a deck says that a mesh goes.
-pub fn placement(&Placement { at, rotate }: &Placement) -> MeshPlacement {
+pub(crate) fn placement(&Placement { at, rotate }: &Placement) -> MeshPlacement {
     let rotation =
         rotate.map(|r| Rotation { axis: Vec3::from(r.axis), angle: r.angle.to_radians(), about: r.about });
     MeshPlacement { at: Vec3::from(at), rotation }

@@ -16,19 +16,19 @@ use crate::model::Model;
 use carom_declare::Report;
 
 /// A method, ready to start.
-pub struct Ready {
+pub(crate) struct Ready {
     pub method: Box<dyn Method>,
     /// Steps [s] of groups of potentials and how many each has, where they differ.
     pub kicks: Vec<(f64, u64)>,
 }
 
 /// Can anything touch anything in this deck?
-pub fn touches(spec: &Spec) -> bool {
+pub(crate) fn touches(spec: &Spec) -> bool {
     touching(spec.contact.as_ref(), &spec.body.0)
 }
 
 /// The method that the deck asks for.
-pub fn make(spec: &Spec, model: &Model, rule: StepRule, report: &Report) -> Option<Ready> {
+pub(crate) fn make(spec: &Spec, model: &Model, rule: StepRule, report: &Report) -> Option<Ready> {
     let mut kicks = Vec::new();
     let mut with_kicks = |options: asynchronous::Options| -> Box<dyn Method> {
         let method = Asynchronous::new(model, options);

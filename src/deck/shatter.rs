@@ -48,7 +48,7 @@ const CELLS: [f64; 2] = [6.0, 40.0];
 const CELL: f64 = 1250.0;
 
 /// Replaces every body that has a `shatter` by its pieces, if there is `room` for them.
-pub fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
+pub(crate) fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
     let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
     let mut all = Vec::with_capacity(bodies.len());
     for mut body in std::mem::take(bodies) {

@@ -2,7 +2,7 @@
 //!
 //! Every key is declared once, in the file of its section ([`carom_declare`]); switches of a method by the method itself.
 
-pub use super::body::{AnyBody, Body, Ghosts, Integration, Part, Sides};
+pub use super::body::{AnyBody, Body, Ghosts, Part, Sides};
 pub use super::contact::{Between, Contact};
 pub use super::load::Load;
 pub use super::material::{AnyLaw, MaterialRef};
@@ -11,6 +11,7 @@ pub use super::output::{Output, Shells};
 pub use super::probe::Probe;
 pub use super::step::Step;
 pub use super::support::{Direction, Support};
+pub use crate::element::choice::Integration;
 pub use crate::method::MethodName;
 pub use carom_declare::Named;
 

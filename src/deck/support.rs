@@ -43,7 +43,7 @@ impl Listed for Support {
 }
 
 /// A motion is a displacement times a table, or a velocity.
-pub fn motion_fits(owner: &str, r: &Reader) -> bool {
+pub(crate) fn motion_fits(owner: &str, r: &Reader) -> bool {
     if r.has("displacement") && r.has("velocity") {
         let message = format!("{owner} has both `displacement` and `velocity`");
         r.problems.add(&r.place, message, "keep one of them");
@@ -70,7 +70,7 @@ words! {
 }
 
 /// A vector of any length, with a largest component of one: no length over- or underflows.
-pub fn direction(v: [f64; 3]) -> Vec3 {
+pub(crate) fn direction(v: [f64; 3]) -> Vec3 {
     Vec3::from(v) / Vec3::from(v).amax()
 }
 

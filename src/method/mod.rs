@@ -53,7 +53,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use step_control::EARLY;
 
-pub use name::{MethodName, usual_safety};
+pub use name::MethodName;
+pub(crate) use name::usual_safety;
 pub use step_control::StepRule;
 
 /// How `advance`, or a step of it, came back.

@@ -52,7 +52,11 @@ impl MethodName {
 
 /// Share of the largest stable step that is taken unless the deck says otherwise: impacts want shorter steps, and so do
 /// steps that do not fit each other.
-pub fn usual_safety(method: MethodName, touching: bool, asynchronous: Option<&asynchronous::Options>) -> f64 {
+pub(crate) fn usual_safety(
+    method: MethodName,
+    touching: bool,
+    asynchronous: Option<&asynchronous::Options>,
+) -> f64 {
     match method {
         MethodName::Verlet if !touching => 0.9,
         MethodName::Asynchronous if asynchronous.is_some_and(|a| a.steps == Steps::Free) => 0.25,

@@ -30,7 +30,7 @@ use super::envelope::Envelope;
 use rayon::prelude::*;
 
 /// Tangential unknowns of a constraint at most.
-pub const TANGENTIAL: usize = 5;
+pub(crate) const TANGENTIAL: usize = 5;
 /// Regular problems at most, and iterations of Newton's method in each of them.
 const PROBLEMS: usize = 16;
 const ITERATIONS: usize = 12;

@@ -23,7 +23,7 @@ const FILE: f64 = 12.0;
 
 /// Counts of a mesh. As `f64`, so that no product of absurd inputs overflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Size {
+pub(crate) struct Size {
     pub nodes: f64,
     pub cells: f64,
     /// At its surface.
@@ -50,7 +50,7 @@ impl Size {
     }
 
     /// Of a mesh that is there. Its surface is that of something compact, or all of its cells where they are few.
-    pub fn of_mesh(mesh: &Mesh) -> Size {
+    pub(crate) fn of_mesh(mesh: &Mesh) -> Size {
         let cells: f64 = mesh.cells.iter().map(|c| c.len() as f64).sum();
         let bytes: f64 = mesh.cells.iter().map(|c| c.len() as f64 * cell_bytes(c.kind)).sum();
         let dimension = mesh.dimension();
@@ -71,7 +71,7 @@ impl Size {
     }
 
     /// Counts of a shape.
-    pub fn of_shape(shape: &Shape) -> Size {
+    pub(crate) fn of_shape(shape: &Shape) -> Size {
         let round = |core: u32, layers: u32| {
             let (core, layers) = (f64::from(core), f64::from(layers));
             ((core + 1.0) * (core + 1.0) + 4.0 * core * layers, core * core + 4.0 * core * layers, 4.0 * core)
@@ -154,12 +154,12 @@ impl Size {
     }
 
     /// Of a file of so many bytes, whose counts are not known.
-    pub fn of_file(bytes: u64) -> Size {
+    pub(crate) fn of_file(bytes: u64) -> Size {
         Size { file: bytes as f64, dimension: 3, ..Size::default() }
     }
 
     /// With every triangle split into four, so often.
-    pub fn refined(self, times: u32) -> Size {
+    pub(crate) fn refined(self, times: u32) -> Size {
         let finer = 4.0_f64.powf(f64::from(times));
         Size { nodes: finer * self.nodes, cells: finer * self.cells, facets: finer * self.facets, ..self }
     }
@@ -222,7 +222,7 @@ impl Factors {
 }
 
 /// What all bodies take together, and the largest of them.
-pub struct Estimate<'a> {
+pub(crate) struct Estimate<'a> {
     pub bytes: f64,
     cells: f64,
     largest: (&'a str, f64, f64),
@@ -230,7 +230,7 @@ pub struct Estimate<'a> {
 
 impl<'a> Estimate<'a> {
     /// Of bodies by name; deformable ones are those that are solved for.
-    pub fn of(
+    pub(crate) fn of(
         bodies: impl Iterator<Item = (&'a str, (Size, bool))>,
         method: MethodName,
         contact: bool,
@@ -249,7 +249,7 @@ impl<'a> Estimate<'a> {
     }
 
     /// Is there room? If not, it is told with figures.
-    pub fn fits(&self, room: Option<Room>, report: &Report) -> bool {
+    pub(crate) fn fits(&self, room: Option<Room>, report: &Report) -> bool {
         let (name, bytes, cells) = self.largest;
         // more than ids can count is told when the mesh is built, which asks for nothing before
         let lack = lack(self.bytes, room).filter(|_| cells < f64::from(u32::MAX));

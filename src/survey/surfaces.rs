@@ -56,7 +56,7 @@ pub struct Surfaces {
 }
 
 /// Looks at all surfaces of the model at its initial state.
-pub fn examine(model: &Model, state: &State, guard: bool, report: &Report) -> Surfaces {
+pub(crate) fn examine(model: &Model, state: &State, guard: bool, report: &Report) -> Surfaces {
     let contact = &model.contact;
     // quadrilaterals as they are: facets are counted as the user does
     let scene = contact.scene(model, false);

@@ -145,7 +145,7 @@ impl Program {
     }
 
     /// Keeps the multipliers for the next step.
-    pub fn remember(&mut self) {
+    pub(crate) fn remember(&mut self) {
         self.memory.clear();
         let all = self.work.iter().zip(&self.lambda).zip(&self.tangential);
         self.memory.extend(all.filter(|(c, _)| *c.1 > 0.0).map(|((c, l), t)| (c.key, *l, *t)));
@@ -153,7 +153,7 @@ impl Program {
     }
 
     /// Takes up constraints that were added to the working set: their multipliers of the last step are a first guess.
-    pub fn adopt(&mut self, at: &Admissible) {
+    pub(crate) fn adopt(&mut self, at: &Admissible) {
         for c in &self.work[self.lambda.len()..] {
             let known = self.memory.binary_search_by_key(&c.key, |m| m.0).ok();
             let (l, t) = known.map_or((0.0, [Vec3::zeros(); 4]), |k| (self.memory[k].1, self.memory[k].2));
@@ -390,12 +390,12 @@ impl Program {
     }
 
     /// Friction force of a constraint on one of its nodes [N].
-    pub fn friction_on(&self, i: usize, a: usize) -> Vec3 {
+    pub(crate) fn friction_on(&self, i: usize, a: usize) -> Vec3 {
         self.rows[i].drag[a] + self.rows[i].beside[a]
     }
 
     /// Normal force of a constraint on one of its nodes [N].
-    pub fn normal_on(&self, i: usize, a: usize) -> Vec3 {
+    pub(crate) fn normal_on(&self, i: usize, a: usize) -> Vec3 {
         self.lambda[i] * self.rows[i].push[a]
     }
 
@@ -405,7 +405,7 @@ impl Program {
     }
 
     /// `p·s` of a constraint between the start of the step and positions `y` [J].
-    pub fn rubbed(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
+    pub(crate) fn rubbed(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
         let way = way_of(&self.work[i], start, y);
         -dot(&self.rows[i].drag, &way) - dot(&self.rows[i].beside, &way)
     }
@@ -423,7 +423,7 @@ impl Program {
     }
 
     /// Energy in the springs of a penalty [J].
-    pub fn stored(&self, penalty: f64) -> f64 {
+    pub(crate) fn stored(&self, penalty: f64) -> f64 {
         (0..self.rows.len()).map(|i| 0.5 * self.press(i).powi(2) / penalty).sum()
     }
 
@@ -437,7 +437,7 @@ impl Program {
     }
 
     /// Local size of the constraints of a node [m].
-    pub fn size_at(&self, k: u32) -> f64 {
+    pub(crate) fn size_at(&self, k: u32) -> f64 {
         self.of_node(k).iter().map(|i| self.work[i.1 as usize].size).fold(f64::INFINITY, f64::min)
     }
 
