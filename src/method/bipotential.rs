@@ -372,8 +372,8 @@ impl ContactSet {
             let u1 = contact.velocity(end);
             work += j.dot(&(0.5 * before + late * u1));
             if contact.mu > 0.0 {
-                let rub = j - n.dot(&j) * n;
-                lost += (-0.5 * rub.dot(&(before + u1))).max(0.0);
+                let tangential = j - n.dot(&j) * n;
+                lost += (-0.5 * tangential.dot(&(before + u1))).max(0.0);
             }
             outer_work += (0.5 + late) * j.dot(&contact.outer);
             now.contact += j.dot(&u1);

@@ -24,7 +24,7 @@ impl Zones {
         if self.together.len() != nodes {
             self.together.reset(nodes);
         }
-        self.together.part(&self.members);
+        self.together.separate(&self.members);
         self.members.clear();
     }
 

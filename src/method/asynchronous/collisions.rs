@@ -58,7 +58,7 @@ const FASTER: f64 = 1.5;
 /// together: friction and neighbours leave some of them less, and a stack that trembles would go deeper by that, check by check.
 const LIFT: f64 = 0.2;
 const HIGHEST: f64 = 1e-3;
-const STILL: f64 = 1e-12;
+const APPROACH_TOL: f64 = 1e-12;
 /// Depths that differ by less than this share of the size of targets are equal.
 const SAME_DEPTH: f64 = 1e-6;
 /// Who moves further between two contact checks than this share of what the other is thick may not be found inside of it.
@@ -577,7 +577,7 @@ fn terms(
 ) -> Terms {
     let seconds = contactor.seconds(motion);
     let (own, stick) = (contactor.size / seconds, model.contact.stick);
-    if approach <= STILL * own {
+    if approach <= APPROACH_TOL * own {
         return Terms { stick, ..Terms::default() };
     }
     let lift = LIFT * (depth / seconds - approach);

@@ -214,7 +214,7 @@ impl Touching {
         }
         self.program.clear();
         self.at.starting = true;
-        let parted = self.part(model);
+        let parted = self.move_apart(model);
         self.at.starting = false;
         parted?;
         for &k in &self.program.nodes {
@@ -226,7 +226,7 @@ impl Touching {
     }
 
     /// To the nearest positions without overlap.
-    fn part(&mut self, model: &Model) -> Result<(), StepError> {
+    fn move_apart(&mut self, model: &Model) -> Result<(), StepError> {
         for _ in 0..self.options.looks {
             if self.at.detect(model, &mut self.program.work, &[])?.new == 0 {
                 break;
