@@ -33,7 +33,7 @@
 //! [`Observer`] is who looks on, [`OwnLaw`] a law of your own that decks can name ([`declare::section!`] declares its keys);
 //! `examples/library/` holds a program for each.
 //!
-//! Behind it lie fifteen rooms, in the order of dependency: a room uses only rooms listed before it
+//! Behind it lie sixteen rooms, in the order of dependency: a room uses only rooms listed before it
 //! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map. The first four are the crate in `elements/`, because
 //! their kernels take most of the time to compile.
 
@@ -61,6 +61,8 @@ pub mod method;
 pub mod run;
 #[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
+pub mod survey;
 pub mod deck;
 pub mod simulation;
 #[doc(hidden)]

@@ -41,7 +41,7 @@ pub mod tree;
 mod written;
 
 pub use kinds::{Count, List, Named, NonZero, NotNegative, Positive, Share, Tables, TimeTable};
-pub use problem::{At, DeckErrors, Problem, Problems};
+pub use problem::{At, DeckErrors, Problem, Problems, Report};
 pub use reader::{Item, Reader};
 pub use schema::{Key, Schemas};
 #[doc(hidden)]

@@ -6,7 +6,7 @@
 //!     |                    ^^^^^^^^^^^ did you mean "neo-hookean"?
 //! ```
 
-use crate::tree::{Place, Source};
+use crate::tree::{Place, Source, Tree};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
@@ -169,6 +169,23 @@ impl<'a> Problems<'a> {
 
     fn problem(&self, place: &Place, message: String, help: String) -> Problem {
         Problem { at: self.source.at(place), message, help }
+    }
+}
+
+/// Tells problems of a deck that has been read, each by the path of its key.
+#[derive(Clone, Copy)]
+pub struct Report<'a> {
+    pub tree: &'a Tree,
+    pub problems: &'a Problems<'a>,
+}
+
+impl Report<'_> {
+    pub fn add(&self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        self.problems.add(&self.tree.place(path), message, help);
+    }
+
+    pub fn warn(&self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        self.problems.warn(&self.tree.place(path), message, help);
     }
 }
 

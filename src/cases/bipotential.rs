@@ -194,7 +194,7 @@ pub fn largest_mises(model: &Model, state: &State) -> f64 {
 }
 
 /// Von Mises stress at the integration points of one element [Pa].
-pub fn element_mises(model: &Model, state: &State, block: usize, element: usize) -> Vec<f64> {
+pub(crate) fn element_mises(model: &Model, state: &State, block: usize, element: usize) -> Vec<f64> {
     let positions = Positions { reference: &model.reference, current: &state.x };
     let mut points = Vec::new();
     model.blocks[block].stress(element, positions, &mut |point| points.push(point.von_mises));

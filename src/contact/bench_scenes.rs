@@ -44,7 +44,7 @@ fn gauss(i: u64, k: u64) -> f64 {
 }
 
 /// Surface nodes and outward quads of a box of `cells` equal cells, its lower corner at zero.
-pub fn box_surface(cells: [usize; 3], size: [f64; 3]) -> (Vec<Vec3>, Vec<[u32; 4]>) {
+pub(crate) fn box_surface(cells: [usize; 3], size: [f64; 3]) -> (Vec<Vec3>, Vec<[u32; 4]>) {
     let n = cells;
     let mut ids = std::collections::HashMap::new();
     let mut x = Vec::new();
@@ -106,7 +106,7 @@ impl Yard {
 
 /// Five columns of five cubes with edges 0.50 and 0.55 on a plate; 1408 nodes, 1356 quads. `gap` is the
 /// clear height between cubes: the paper's start has 0.1 m, 0 lets them touch.
-pub fn cubes25(gap: f64) -> BenchScene {
+pub(crate) fn cubes25(gap: f64) -> BenchScene {
     let mut yard = Yard::default();
     for (cx, cz) in [(0.0, 0.0), (0.7, 0.7), (0.7, -0.7), (-0.7, 0.7), (-0.7, -0.7)] {
         let mut low = 0.0;
@@ -127,7 +127,7 @@ pub fn cubes25(gap: f64) -> BenchScene {
 /// The columns of [`cubes25`] with clear height 0.1 m, thrown at the plate at 20 m/s with 10 m/s across,
 /// `time` after the start (0 … 0.05 s): each cube comes down until it stands, trembles, and leaves again.
 /// A motion made for measuring, not a solution.
-pub fn cubes25_motion(start: &BenchScene, time: f64, x: &mut [Vec3]) {
+pub(crate) fn cubes25_motion(start: &BenchScene, time: f64, x: &mut [Vec3]) {
     let stand = 0.03;
     for (b, body) in start.scene.bodies.iter().enumerate().take(25) {
         let k = b % 5;

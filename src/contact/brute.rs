@@ -12,13 +12,13 @@ use std::time::Instant;
 
 /// All pairs.
 #[derive(Clone, Debug, Default)]
-pub struct Brute {
+pub(crate) struct Brute {
     findings: Findings,
 }
 
 impl Brute {
     /// With `pretest`, the box of a facet is looked at before its closest point.
-    pub fn new(pretest: bool) -> Brute {
+    pub(crate) fn new(pretest: bool) -> Brute {
         let mut brute = Brute::default();
         brute.findings.narrow.no_pretest = !pretest;
         brute

@@ -37,7 +37,7 @@ const LAST: f64 = ((1 << 21) - 1) as f64;
 
 /// Interleaves the bits of three integers below 2²¹.
 #[inline]
-pub fn position_code(cell: [u32; 3]) -> u64 {
+pub(crate) fn position_code(cell: [u32; 3]) -> u64 {
     spread(cell[0]) | spread(cell[1]) << 1 | spread(cell[2]) << 2
 }
 
@@ -71,7 +71,7 @@ enum Place {
 
 /// Boxes by the cells they meet.
 #[derive(Clone, Debug)]
-pub struct Cells {
+pub(crate) struct Cells {
     per_edge: f64,
     origin: [f64; 3],
     margin: f64,
@@ -87,7 +87,7 @@ pub struct Cells {
 
 impl Cells {
     /// Cells of this edge around `origin`, boxes stored with `margin` on every side [m].
-    pub fn new(origin: [f64; 3], edge: f64, margin: f64) -> Cells {
+    pub(crate) fn new(origin: [f64; 3], edge: f64, margin: f64) -> Cells {
         let edge = if edge > 0.0 && edge.is_finite() { edge } else { 1.0 };
         Cells {
             per_edge: 1.0 / edge,
@@ -104,7 +104,7 @@ impl Cells {
     }
 
     /// Cells fit for these boxes: an edge of 1.5 times the median longest edge, a margin of a tenth of it.
-    pub fn sized_for(boxes: &[Aabb]) -> Cells {
+    pub(crate) fn sized_for(boxes: &[Aabb]) -> Cells {
         let mut sizes: Vec<f64> = boxes.iter().filter(|b| !b.is_empty()).map(Aabb::longest).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let edge = 1.5 * sizes.get(sizes.len() / 2).copied().unwrap_or(1.0);
@@ -120,24 +120,24 @@ impl Cells {
     }
 
     /// Width added around stored boxes [m].
-    pub fn margin(&self) -> f64 {
+    pub(crate) fn margin(&self) -> f64 {
         self.margin
     }
 
     /// Sets the margin of boxes stored from now on: wider means fewer changes of cells, and longer lists.
-    pub fn set_margin(&mut self, margin: f64) {
+    pub(crate) fn set_margin(&mut self, margin: f64) {
         self.margin = margin.max(0.0);
     }
 
     /// The box stored for `id`, if any.
-    pub fn stored(&self, id: u32) -> Option<&Aabb> {
+    pub(crate) fn stored(&self, id: u32) -> Option<&Aabb> {
         match self.places.get(id as usize) {
             Some(Place::Cells | Place::Large) => Some(&self.fat[id as usize]),
             _ => None,
         }
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.table.capacity() * size_of::<(u64, u32)>()
             + self.blocks.capacity() * size_of::<Block>()
             + self.fat.capacity() * size_of::<Aabb>()
@@ -146,7 +146,7 @@ impl Cells {
     }
 
     /// Forgets a box.
-    pub fn remove_box(&mut self, id: u32) {
+    pub(crate) fn remove_box(&mut self, id: u32) {
         match self.places.get(id as usize) {
             Some(Place::Cells) => {
                 let fat = self.fat[id as usize];
@@ -160,7 +160,7 @@ impl Cells {
     }
 
     /// Ids of boxes that meet the box `lo … hi`, ascending.
-    pub fn query_box(&self, lo: &[f64; 3], hi: &[f64; 3], out: &mut Vec<u32>) {
+    pub(crate) fn query_box(&self, lo: &[f64; 3], hi: &[f64; 3], out: &mut Vec<u32>) {
         out.clear();
         let meets = |b: &Aabb| (0..3).all(|k| b.lo[k] <= hi[k] && lo[k] <= b.hi[k]);
         let (first, last) = (self.cell(lo), self.cell(hi));
@@ -367,7 +367,7 @@ impl NodeSearch for Cells {
 
 /// The search of all pairs by position codes.
 #[derive(Clone, Debug, Default)]
-pub struct CellSearch {
+pub(crate) struct CellSearch {
     faces: Option<Cells>,
     edges: Option<Cells>,
     size: (usize, usize),
@@ -377,7 +377,7 @@ pub struct CellSearch {
 }
 
 impl CellSearch {
-    pub fn new() -> CellSearch {
+    pub(crate) fn new() -> CellSearch {
         CellSearch::default()
     }
 }

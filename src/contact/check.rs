@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// One problem, with its place.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum Problem {
+pub(crate) enum Problem {
     #[error("body `{body}`: node {node} has no finite position")]
     NotFinite { body: String, node: u32 },
     #[error("body `{body}`: facet {facet} names a node twice or one that does not exist; it was left out")]
@@ -51,7 +51,7 @@ pub enum Problem {
 
 impl Problem {
     /// Nobody can tell inside from outside there, or where the surface is.
-    pub fn is_fatal(&self) -> bool {
+    pub(crate) fn is_fatal(&self) -> bool {
         !matches!(self, Problem::NoArea { .. } | Problem::SamePlace { .. } | Problem::Crowded { .. })
     }
 }
@@ -60,7 +60,7 @@ impl Problem {
 const NO_AREA: f64 = 1e-12;
 
 /// All problems of the surfaces, body by body, at the reference positions.
-pub fn check(scene: &Scene, reference: &[Vec3]) -> Vec<Problem> {
+pub(crate) fn check(scene: &Scene, reference: &[Vec3]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (b, body) in scene.bodies.iter().enumerate() {
         let name = || body.name.clone();

@@ -12,14 +12,14 @@ use std::time::Instant;
 
 /// Octree over bodies, face trees, repeated tests.
 #[derive(Clone, Debug, Default)]
-pub struct Classic {
+pub(crate) struct Classic {
     faces: ThreeStage,
     findings: Findings,
 }
 
 impl Classic {
     /// With `pretest`, the box of a facet is looked at before its closest point.
-    pub fn new(pretest: bool) -> Classic {
+    pub(crate) fn new(pretest: bool) -> Classic {
         let mut classic = Classic::default();
         classic.findings.narrow.no_pretest = !pretest;
         classic.faces.forgetful = true;

@@ -17,7 +17,9 @@
 
 mod quad;
 
-pub use quad::{quad4, quad4_weights};
+pub use quad::quad4;
+#[cfg(test)]
+pub(crate) use quad::quad4_weights;
 
 use crate::math::Vec3;
 

@@ -20,7 +20,7 @@ const LEFT: f64 = 1e-3;
 
 /// Start and end of a step.
 #[derive(Clone, Copy)]
-pub struct StepPath<'a> {
+pub(crate) struct StepPath<'a> {
     pub start: &'a [Vec3],
     pub end: &'a [Vec3],
 }
@@ -33,7 +33,13 @@ impl StepPath<'_> {
 
 /// When a node and a face meet during a step, as a share of it: never too late, and `None` is proven. Nearer than
 /// `separation` [m] counts as met, unless they started so: then half as near. A plane is met when the node ends behind it.
-pub fn node_meets(scene: &Scene, motion: StepPath, node: u32, face: u32, separation: f64) -> Option<f64> {
+pub(crate) fn node_meets(
+    scene: &Scene,
+    motion: StepPath,
+    node: u32,
+    face: u32,
+    separation: f64,
+) -> Option<f64> {
     let facet = &scene.facets[face as usize];
     let p = motion.path(node);
     let corner = facet.nodes.map(|k| motion.path(k));
@@ -61,7 +67,13 @@ pub fn node_meets(scene: &Scene, motion: StepPath, node: u32, face: u32, separat
 }
 
 /// When two edges meet during a step.
-pub fn edges_meet(scene: &Scene, motion: StepPath, first: u32, second: u32, separation: f64) -> Option<f64> {
+pub(crate) fn edges_meet(
+    scene: &Scene,
+    motion: StepPath,
+    first: u32,
+    second: u32,
+    separation: f64,
+) -> Option<f64> {
     let [ab, cd] = [first, second].map(|e| scene.edges[e as usize].nodes.map(|k| motion.path(k)));
     if Differences::edges(ab.each_ref(), cd.each_ref()).parted(separation) {
         return None;
@@ -80,7 +92,7 @@ fn sweep(separation: f64, start: impl Fn() -> f64) -> Sweep {
 /// Who does not have to be told by his way: the features of a pair that touch at the start of a step are seen at its end,
 /// if they are not too deep in each other by then.
 #[derive(Clone, Copy, Debug)]
-pub struct Touching {
+pub(crate) struct Touching {
     /// Not farther apart than this they touch [m].
     pub within: f64,
     /// Depth down to which an overlap is seen [m].
@@ -89,12 +101,12 @@ pub struct Touching {
 
 impl Touching {
     /// Everything is told by its way.
-    pub const NOTHING: Touching = Touching { within: 0.0, seen: f64::INFINITY };
+    pub(crate) const NOTHING: Touching = Touching { within: 0.0, seen: f64::INFINITY };
 }
 
 /// The crossing of a node and a face that meet at the share `time` of a step. Features that are `touching` are not for this
 /// test; nor are nodes that come from behind the face of a solid, and planes, which nobody gets past.
-pub fn node_crossing(
+pub(crate) fn node_crossing(
     at: &Places,
     motion: StepPath,
     node: u32,
@@ -144,7 +156,7 @@ fn depth_below(facet: &Facet, x: &[Vec3], y: &Vec3) -> f64 {
 
 /// The crossing of two edges that meet at the share `time` of a step. Where the start of the step may have overlapped
 /// (`doubtful`) their common normal must part the bodies.
-pub fn edge_crossing(
+pub(crate) fn edge_crossing(
     at: &Places,
     motion: StepPath,
     first: u32,
@@ -190,14 +202,14 @@ fn at_end(mut pair: Pair, place: Vec3) -> Pair {
 
 /// A node and a face, or two edges, that may meet during a step.
 #[derive(Clone, Copy, Debug)]
-pub enum Candidate {
+pub(crate) enum Candidate {
     NodeFace { node: u32, face: u32 },
     Edges { first: u32, second: u32 },
 }
 
 impl Candidate {
     /// When the two come nearer than `separation`.
-    pub fn meets(&self, scene: &Scene, motion: StepPath, separation: f64) -> Option<f64> {
+    pub(crate) fn meets(&self, scene: &Scene, motion: StepPath, separation: f64) -> Option<f64> {
         match *self {
             Candidate::NodeFace { node, face } => node_meets(scene, motion, node, face, separation),
             Candidate::Edges { first, second } => edges_meet(scene, motion, first, second, separation),
@@ -205,7 +217,7 @@ impl Candidate {
     }
 
     /// What the two stay apart during a step at least [m].
-    pub fn stays_apart(&self, scene: &Scene, motion: StepPath) -> f64 {
+    pub(crate) fn stays_apart(&self, scene: &Scene, motion: StepPath) -> f64 {
         match *self {
             Candidate::NodeFace { node, face } => {
                 let facet = &scene.facets[face as usize];
@@ -241,17 +253,17 @@ impl Candidate {
     }
 
     /// When the two come together on their way: those that touch at the start are together there.
-    pub fn comes_to_touch(&self, scene: &Scene, motion: StepPath, within: f64) -> Option<f64> {
+    pub(crate) fn comes_to_touch(&self, scene: &Scene, motion: StepPath, within: f64) -> Option<f64> {
         if self.touches(scene, motion, within) { Some(0.0) } else { self.meets(scene, motion, within) }
     }
 
     /// Nodes and faces 0, edges 1, as [`Candidates::until`] counts.
-    pub fn kind(&self) -> usize {
+    pub(crate) fn kind(&self) -> usize {
         usize::from(matches!(self, Candidate::Edges { .. }))
     }
 
     /// All nodes that have to do with it; some twice.
-    pub fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
+    pub(crate) fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
         let nodes = match *self {
             Candidate::NodeFace { node, face } => {
                 let [a, b, c, d] = scene.facets[face as usize].nodes;
@@ -269,13 +281,13 @@ impl Candidate {
 
 /// Two features that meet, and when.
 #[derive(Clone, Copy, Debug)]
-pub struct Meeting {
+pub(crate) struct Meeting {
     pub of: Candidate,
     pub time: f64,
 }
 
 impl Meeting {
-    pub fn bodies(&self, scene: &Scene) -> [u32; 2] {
+    pub(crate) fn bodies(&self, scene: &Scene) -> [u32; 2] {
         match self.of {
             Candidate::NodeFace { node, face } => {
                 [scene.node_body[node as usize], scene.facets[face as usize].body]
@@ -285,7 +297,7 @@ impl Meeting {
     }
 
     /// The contact this is, if it has a normal and a side.
-    pub fn crossing(
+    pub(crate) fn crossing(
         &self,
         at: &Places,
         motion: StepPath,
@@ -302,7 +314,10 @@ impl Meeting {
 }
 
 /// Those of one group and their places in the lists of their kind.
-pub fn of_group<'a>(all: &'a Candidates, group: &Group) -> impl Iterator<Item = (u32, Candidate)> + use<'a> {
+pub(crate) fn of_group<'a>(
+    all: &'a Candidates,
+    group: &Group,
+) -> impl Iterator<Item = (u32, Candidate)> + use<'a> {
     let nodes = (group.vertex_face.from..).zip(group.vertex_face.of(&all.vertex_face));
     let edges = (group.edge_edge.from..).zip(group.edge_edge.of(&all.edge_edge));
     nodes
@@ -314,7 +329,7 @@ pub fn of_group<'a>(all: &'a Candidates, group: &Group) -> impl Iterator<Item = 
 const SAME_TIME: f64 = 1e-9;
 
 /// Sorts crossings by time and keeps of each node and body the first.
-pub fn in_order(list: &mut Vec<Pair>) {
+pub(crate) fn in_order(list: &mut Vec<Pair>) {
     let group = |p: &Pair| match p.key.kind {
         Kind::EdgeEdge => (1, p.key.first, p.bodies[1], p.key.second),
         _ => (0, p.key.first, p.bodies[1], 0),

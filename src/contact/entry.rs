@@ -9,7 +9,7 @@ use crate::math::Vec3;
 
 /// Where on the way from `p` to `q` a point goes in through a facet with these corners and outward normal: a share of the way,
 /// or nothing. A quadrilateral counts as two triangles, a segment lies in the x–y plane, a single corner is the end of a bar.
-pub fn enters(p: &Vec3, q: &Vec3, corners: &[Vec3], normal: &Vec3) -> Option<f64> {
+pub(crate) fn enters(p: &Vec3, q: &Vec3, corners: &[Vec3], normal: &Vec3) -> Option<f64> {
     let through = |a: &Vec3, normal: &Vec3| {
         let (before, after) = (normal.dot(&(p - a)), normal.dot(&(q - a)));
         (before >= 0.0 && after < 0.0).then(|| before / (before - after))
@@ -38,7 +38,7 @@ pub fn enters(p: &Vec3, q: &Vec3, corners: &[Vec3], normal: &Vec3) -> Option<f64
 
 /// How thick each body is [m], if that is less than `up_to`; infinite otherwise, and for bodies whose surface is two-sided:
 /// the least distance from the middle of a facet straight in to where the body ends.
-pub fn thickness(scene: &Scene, x: &[Vec3], up_to: f64) -> Vec<f64> {
+pub(crate) fn thickness(scene: &Scene, x: &[Vec3], up_to: f64) -> Vec<f64> {
     let points = |facet: &Facet| {
         let mut corners = [Vec3::zeros(); 4];
         corners.iter_mut().zip(facet.corners()).for_each(|(to, &k)| *to = x[k as usize]);
@@ -81,7 +81,7 @@ pub fn thickness(scene: &Scene, x: &[Vec3], up_to: f64) -> Vec<f64> {
 
 /// Of a body that touches itself: facets that a node lies behind in the reference configuration, no further than half an edge,
 /// as (node, facet). The far side of a thin wall is no contact, however it bends.
-pub fn far_sides(scene: &Scene, body: &Body, reference: &[Vec3], pairs: &mut Vec<(u32, u32)>) {
+pub(crate) fn far_sides(scene: &Scene, body: &Body, reference: &[Vec3], pairs: &mut Vec<(u32, u32)>) {
     let reach = 0.5 * body.median_edge;
     let mut cells = Cells::new([0.0; 3], 2.0 * body.median_edge, 0.0);
     for f in body.facets.clone() {

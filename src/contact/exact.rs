@@ -25,7 +25,7 @@ pub fn edge_edge([a, b]: [&Path; 2], [c, d]: [&Path; 2]) -> Ends {
 
 /// A polynomial in t with integer coefficients, lowest power first, without trailing zeros.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Poly(Vec<BigInt>);
+pub(crate) struct Poly(Vec<BigInt>);
 
 impl Poly {
     fn new(mut c: Vec<BigInt>) -> Poly {
@@ -256,7 +256,7 @@ fn events(segments: &[(&Vector, &Vector)]) -> Vec<Root> {
 
 /// Does a node meet a triangle at any time in [0, 1]? Decided exactly, touching and
 /// degenerate cases included, for integer coordinates.
-pub fn node_meets_triangle(ends: &Ends) -> bool {
+pub(crate) fn node_meets_triangle(ends: &Ends) -> bool {
     let r = [0, 1, 2].map(|k| vector(&ends[0][k], &ends[1][k]));
     let sides = [cross(&r[1], &r[2]), cross(&r[2], &r[0]), cross(&r[0], &r[1])];
     let normal = [0, 1, 2].map(|k| sides[0][k].add(&sides[1][k], 1).add(&sides[2][k], 1));
@@ -274,7 +274,7 @@ pub fn node_meets_triangle(ends: &Ends) -> bool {
 }
 
 /// Do two edges meet at any time in [0, 1]?
-pub fn edge_meets_edge(ends: &Ends) -> bool {
+pub(crate) fn edge_meets_edge(ends: &Ends) -> bool {
     let [u, v, w] = [0, 1, 2].map(|k| vector(&ends[0][k], &ends[1][k]));
     let normal = cross(&u, &v);
     let volume = dot(&normal, &w);
@@ -386,7 +386,7 @@ fn proven(ends: &Ends, near: f64, certificate: Certificate) -> bool {
 
 /// Times in [0, 1] at which the three difference vectors are coplanar, ascending: bracketed on the monotone
 /// pieces of the cubic. Good to round-off, no guarantee.
-pub fn coplanar_times(ends: &Ends) -> Vec<f64> {
+pub(crate) fn coplanar_times(ends: &Ends) -> Vec<f64> {
     let d = [0, 1, 2].map(|k| ends[1][k] - ends[0][k]);
     let det = |a: &Vec3, b: &Vec3, c: &Vec3| a.dot(&b.cross(c));
     let r = &ends[0];
@@ -419,11 +419,11 @@ pub fn coplanar_times(ends: &Ends) -> Vec<f64> {
 }
 
 /// A time at which the node surely meets the triangle, if interval arithmetic can prove one.
-pub fn proven_node_triangle(ends: &Ends) -> Option<f64> {
+pub(crate) fn proven_node_triangle(ends: &Ends) -> Option<f64> {
     coplanar_times(ends).into_iter().find(|&t| proven(ends, t, triangle_certificate))
 }
 
 /// A time at which the edges surely meet, if interval arithmetic can prove one.
-pub fn proven_edge_edge(ends: &Ends) -> Option<f64> {
+pub(crate) fn proven_edge_edge(ends: &Ends) -> Option<f64> {
     coplanar_times(ends).into_iter().find(|&t| proven(ends, t, edge_certificate))
 }

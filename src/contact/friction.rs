@@ -46,7 +46,7 @@ impl Stick {
 ///
 /// `rest` is tangential unless restraints couple the directions; `normal ≥ 0`.
 #[inline]
-pub fn scale_to_cone(normal: f64, rest: &Vec3, n: &Vec3, mu: f64) -> f64 {
+pub(crate) fn scale_to_cone(normal: f64, rest: &Vec3, n: &Vec3, mu: f64) -> f64 {
     let along = n.dot(rest);
     let excess = (rest - along * n).norm() - mu * along;
     if excess <= mu * normal { 1.0 } else { mu * normal / excess }
@@ -54,7 +54,7 @@ pub fn scale_to_cone(normal: f64, rest: &Vec3, n: &Vec3, mu: f64) -> f64 {
 
 /// The point of the cone `|r_t| ≤ μ r_n` next to `r`; components (n, t₁, t₂).
 #[inline]
-pub fn project_to_cone(r: &Vec3, mu: f64) -> Vec3 {
+pub(crate) fn project_to_cone(r: &Vec3, mu: f64) -> Vec3 {
     // not `hypot`, which takes as long as the rest
     let slide = (r.y * r.y + r.z * r.z).sqrt();
     if mu * slide <= -r.x {
@@ -71,14 +71,14 @@ pub fn project_to_cone(r: &Vec3, mu: f64) -> Vec3 {
 
 /// The velocity whose projection the law is: `u_t + (u_n + μ|u_t|) n`; components (n, t₁, t₂).
 #[inline]
-pub fn law_velocity(u: &Vec3, mu: f64) -> Vec3 {
+pub(crate) fn law_velocity(u: &Vec3, mu: f64) -> Vec3 {
     Vec3::new(u.x + mu * (u.y * u.y + u.z * u.z).sqrt(), u.y, u.z)
 }
 
 /// Rows n, t₁, t₂: the first tangent from the axis that is farthest from `n` (the first of them), the second to the
 /// right of both.
 #[inline]
-pub fn tangent_frame(n: &Vec3) -> Mat3 {
+pub(crate) fn tangent_frame(n: &Vec3) -> Mat3 {
     let mut axis = 0;
     for k in 1..3 {
         if n[k].abs() < n[axis].abs() {

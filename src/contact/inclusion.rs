@@ -54,13 +54,13 @@ pub enum Verdict {
 
 impl Inclusion {
     /// Does node `p` meet node `a` at or after the share `after` of the step?
-    pub fn node_node(&self, p: &Path, a: &Path, after: f64) -> Verdict {
+    pub(crate) fn node_node(&self, p: &Path, a: &Path, after: f64) -> Verdict {
         let Differences { from: [c0], to: [c1] } = Differences::node(p, [a]);
         self.decide(&[c0; 4], &[c1; 4], false, after)
     }
 
     /// Does node `p` meet the segment `a b` at or after `after`?
-    pub fn node_segment(&self, p: &Path, corners: [&Path; 2], after: f64) -> Verdict {
+    pub(crate) fn node_segment(&self, p: &Path, corners: [&Path; 2], after: f64) -> Verdict {
         let Differences { from, to } = Differences::node(p, corners);
         self.decide(&[from[0], from[1], from[0], from[1]], &[to[0], to[1], to[0], to[1]], false, after)
     }
@@ -206,13 +206,13 @@ impl Stack {
 /// Time at which node `p` meets node `a`, decided: the filter of `swept` first; what it reports is followed
 /// until it parts for good or comes nearer than the tolerance, and boxes settle the rest. `None` is proven;
 /// the time keeps a share of the gap, as the filter's does.
-pub fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
+pub(crate) fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
     let ask = |boxes: &Inclusion, after| boxes.node_node(p, a, after);
     decided(&Differences::node(p, [a]), sweep, |r| r[0], ask)
 }
 
 /// Time at which node `p` meets a segment of the plane, decided as for [`node_node`].
-pub fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
+pub(crate) fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
     let ask = |boxes: &Inclusion, after| boxes.node_segment(p, corners, after);
     decided(&Differences::node(p, corners), sweep, swept::nearest_of_segment, ask)
 }

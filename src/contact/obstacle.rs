@@ -48,12 +48,12 @@ impl Pose {
 
     /// Velocity of the material point that stands at `x` [m/s].
     #[inline]
-    pub fn velocity_at(&self, x: &Vec3) -> Vec3 {
+    pub(crate) fn velocity_at(&self, x: &Vec3) -> Vec3 {
         self.velocity + self.spin.cross(&(x - self.centre - self.displacement))
     }
 
     /// Mean velocity until it stands as `to`, `dt` later, of the material point that stands at `y` [m/s].
-    pub fn velocity_until(&self, to: &Pose, y: &Vec3, dt: f64) -> Vec3 {
+    pub(crate) fn velocity_until(&self, to: &Pose, y: &Vec3, dt: f64) -> Vec3 {
         if self == to {
             return Vec3::zeros();
         }
@@ -62,7 +62,7 @@ impl Pose {
     }
 
     /// Places all nodes of an obstacle.
-    pub fn place_all(&self, reference: &[Vec3], x: &mut [Vec3]) {
+    pub(crate) fn place_all(&self, reference: &[Vec3], x: &mut [Vec3]) {
         for (to, from) in x.iter_mut().zip(reference) {
             *to = self.place(from);
         }
@@ -79,7 +79,7 @@ pub enum Poses<'a> {
 }
 
 impl Poses<'_> {
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self {
             Poses::At(poses) => poses.len(),
             Poses::Over { from, .. } => from.len(),
@@ -87,7 +87,7 @@ impl Poses<'_> {
     }
 
     /// Velocity of obstacle `i` at a point [m/s]; zero if there is no such obstacle.
-    pub fn velocity(&self, i: usize, at: &Vec3) -> Vec3 {
+    pub(crate) fn velocity(&self, i: usize, at: &Vec3) -> Vec3 {
         match *self {
             Poses::At(poses) => poses.get(i).map_or(Vec3::zeros(), |pose| pose.velocity_at(at)),
             Poses::Over { from, to, dt } => {

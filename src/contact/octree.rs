@@ -11,17 +11,17 @@
 
 /// A box in the coordinates of the model [m].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aabb {
+pub(crate) struct Aabb {
     pub lo: [f64; 3],
     pub hi: [f64; 3],
 }
 
 impl Aabb {
-    pub const EMPTY: Aabb = Aabb { lo: [f64::INFINITY; 3], hi: [f64::NEG_INFINITY; 3] };
+    pub(crate) const EMPTY: Aabb = Aabb { lo: [f64::INFINITY; 3], hi: [f64::NEG_INFINITY; 3] };
 
     /// Grows to hold a point.
     #[inline]
-    pub fn add(&mut self, p: &[f64; 3]) {
+    pub(crate) fn add(&mut self, p: &[f64; 3]) {
         for (k, &v) in p.iter().enumerate() {
             self.lo[k] = if v < self.lo[k] { v } else { self.lo[k] };
             self.hi[k] = if v > self.hi[k] { v } else { self.hi[k] };
@@ -30,42 +30,42 @@ impl Aabb {
 
     /// Closed boxes meet.
     #[inline]
-    pub fn meets(&self, o: &Aabb) -> bool {
+    pub(crate) fn meets(&self, o: &Aabb) -> bool {
         (0..3).all(|k| self.lo[k] <= o.hi[k] && o.lo[k] <= self.hi[k])
     }
 
     /// Shortest way from one to the other [m]; 0 where they meet.
     #[inline]
-    pub fn distance(&self, o: &Aabb) -> f64 {
+    pub(crate) fn distance(&self, o: &Aabb) -> f64 {
         let gap = |k: usize| (self.lo[k] - o.hi[k]).max(o.lo[k] - self.hi[k]).max(0.0);
         (0..3).map(|k| gap(k) * gap(k)).sum::<f64>().sqrt()
     }
 
     /// The box with `d` added on every side.
     #[inline]
-    pub fn grown(&self, d: f64) -> Aabb {
+    pub(crate) fn grown(&self, d: f64) -> Aabb {
         Aabb { lo: self.lo.map(|v| v - d), hi: self.hi.map(|v| v + d) }
     }
 
     /// Nothing has been added to it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lo[0] > self.hi[0]
     }
 
     /// Longest edge [m].
-    pub fn longest(&self) -> f64 {
+    pub(crate) fn longest(&self) -> f64 {
         (0..3).map(|k| self.hi[k] - self.lo[k]).fold(0.0, f64::max)
     }
 }
 
 /// A cell with more boxes than this is split …
-pub const MAX_BODIES: usize = 3;
+pub(crate) const MAX_BODIES: usize = 3;
 /// … down to this depth at most.
-pub const MAX_DEPTH: u32 = 8;
+pub(crate) const MAX_DEPTH: u32 = 8;
 
 /// What the last call did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OctreeCounts {
+pub(crate) struct OctreeCounts {
     /// Boxes assigned to children of cells.
     pub membership_tests: u64,
     /// Pairs of boxes compared.
@@ -74,7 +74,7 @@ pub struct OctreeCounts {
 
 /// Memory of the octree.
 #[derive(Clone, Debug, Default)]
-pub struct Octree {
+pub(crate) struct Octree {
     large: Vec<u32>,
     /// Lists of the cells on the path being split, one after another.
     members: Vec<u32>,
@@ -102,7 +102,7 @@ impl Octree {
 
     /// All pairs (a < b) of boxes that meet and that `wanted` accepts, ascending, with cells split no deeper than this. Empty boxes
     /// meet nothing.
-    pub fn pairs_to_depth(
+    pub(crate) fn pairs_to_depth(
         &mut self,
         boxes: &[Aabb],
         max_depth: u32,

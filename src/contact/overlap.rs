@@ -29,7 +29,7 @@ pub fn triangle_triangle(a: &[Vec3; 3], b: &[Vec3; 3]) -> bool {
 }
 
 /// Do the segments p–q and r–s share a point?
-pub fn segment_segment(p: &Vec3, q: &Vec3, r: &Vec3, s: &Vec3) -> bool {
+pub(crate) fn segment_segment(p: &Vec3, q: &Vec3, r: &Vec3, s: &Vec3) -> bool {
     if !finite(&[*p, *q, *r, *s]) {
         return true;
     }

@@ -27,10 +27,10 @@
 use crate::math::Vec3;
 
 /// Points of the largest stencil: a node and the eight of a hexahedron.
-pub const MAX_POINTS: usize = 9;
+pub(crate) const MAX_POINTS: usize = 9;
 
 /// Stands for a body that is not known.
-pub const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// What touched what; the order in which pairs of different kinds stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,7 +106,7 @@ pub struct Pair {
 
 impl Pair {
     /// Node `p` on a facet with some of the corners, weighted by its closest point.
-    pub fn node_facet(p: u32, facet: u32, corners: &[u32], weights: &[f64], normal: Vec3) -> Pair {
+    pub(crate) fn node_facet(p: u32, facet: u32, corners: &[u32], weights: &[f64], normal: Vec3) -> Pair {
         let mut pair = Pair::node_on(key(Kind::NodeFace, p, facet), [], [], normal);
         corners.iter().zip(weights).take(4).for_each(|(&k, &w)| pair.push(k, -w));
         pair
@@ -125,14 +125,14 @@ impl Pair {
     }
 
     /// Node `p` on facet `facet` of a rigid obstacle.
-    pub fn node_obstacle(p: u32, facet: u32, outer: Outer, normal: Vec3) -> Pair {
+    pub(crate) fn node_obstacle(p: u32, facet: u32, outer: Outer, normal: Vec3) -> Pair {
         let pair = Pair::node_on(key(Kind::NodeFace, p, facet), [], [], normal);
         Pair { outer: Some(outer), ..pair }
     }
 
     /// Node `node` of a rigid obstacle in facet `facet`, whose corners carry the weights; `normal` points from the
     /// obstacle into the facet's body.
-    pub fn obstacle_facet(
+    pub(crate) fn obstacle_facet(
         node: u32,
         facet: u32,
         corners: &[u32],
@@ -147,7 +147,13 @@ impl Pair {
 
     /// Edge `a b` at `s` on an edge of a rigid obstacle; `edges` are the two edges in their order, `normal` points
     /// from the obstacle to the edge.
-    pub fn edge_obstacle(edges: [u32; 2], [a, b]: [u32; 2], s: f64, outer: Outer, normal: Vec3) -> Pair {
+    pub(crate) fn edge_obstacle(
+        edges: [u32; 2],
+        [a, b]: [u32; 2],
+        s: f64,
+        outer: Outer,
+        normal: Vec3,
+    ) -> Pair {
         let mut pair =
             Pair { outer: Some(outer), ..Pair::empty(key(Kind::EdgeEdge, edges[0], edges[1]), normal) };
         pair.push(a, 1.0 - s);
@@ -201,7 +207,7 @@ impl Pair {
     }
 
     /// The same pair with gap `gap` [m].
-    pub fn with_gap(self, gap: f64) -> Pair {
+    pub(crate) fn with_gap(self, gap: f64) -> Pair {
         Pair { gap, ..self }
     }
 
@@ -232,7 +238,7 @@ impl Pair {
 
     /// Gap vector `h = Σ wₖ xₖ − y` [m].
     #[inline]
-    pub fn gap_vector(&self, x: &[Vec3]) -> Vec3 {
+    pub(crate) fn gap_vector(&self, x: &[Vec3]) -> Vec3 {
         let y = self.outer.map_or(Vec3::zeros(), |outer| outer.position);
         self.stencil().fold(-y, |h, (k, w)| h + w * x[k])
     }

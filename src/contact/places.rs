@@ -28,18 +28,18 @@ pub struct Places<'a> {
 
 impl Places<'_> {
     /// A node on a face as a search has found them.
-    pub fn of_record(&self, r: &VertexFace) -> Pair {
+    pub(crate) fn of_record(&self, r: &VertexFace) -> Pair {
         let pair = self.node_pair(r.node, r.face, &r.weights, r.point, r.normal).with_gap(r.gap);
         Pair { side: if r.side < 0 { Side::Back } else { Side::Front }, ..pair }
     }
 
     /// Two edges as a search has found them.
-    pub fn of_edges(&self, r: &EdgeEdge) -> Pair {
+    pub(crate) fn of_edges(&self, r: &EdgeEdge) -> Pair {
         self.edge_pair([r.first, r.second], [r.s, r.t], [r.p, r.q], r.normal).with_gap(r.gap)
     }
 
     /// The same two features as they are here, with their gap. None if they have no normal here.
-    pub fn measured_anew(&self, pair: &Pair) -> Option<Pair> {
+    pub(crate) fn measured_anew(&self, pair: &Pair) -> Option<Pair> {
         if pair.met.is_some() {
             let pair = pair.measured(self.x);
             return Some(pair.with_gap(pair.gap - self.scene.offset(pair.bodies[0], pair.bodies[1])));
@@ -56,7 +56,7 @@ impl Places<'_> {
 
     /// The same pair with the points that were opposite to each other before the first feature slid by `slip` [m] along
     /// the second, if they lie in the same features; its gap is that of these points. Between soft bodies only.
-    pub fn before_sliding(&self, pair: &Pair, slip: &Vec3) -> Option<Pair> {
+    pub(crate) fn before_sliding(&self, pair: &Pair, slip: &Vec3) -> Option<Pair> {
         if pair.outer.is_some() {
             return None;
         }
@@ -98,7 +98,7 @@ impl Places<'_> {
     }
 
     /// Node on face: normal of the face where the closest point is inside it, else the line to the closest point.
-    pub fn node_face(&self, node: u32, face: u32, side: Side, through: bool) -> Option<Pair> {
+    pub(crate) fn node_face(&self, node: u32, face: u32, side: Side, through: bool) -> Option<Pair> {
         let facet = &self.scene.facets[face as usize];
         let y = self.x[node as usize];
         let hit = closest_on(facet, self.x, &y, node, face);

@@ -47,7 +47,7 @@ const OUT: f64 = 0.05;
 ///
 /// Where sides of two bodies are flush, a node that has gone in is nearer to the side, or even outside of it by a
 /// hair, and the nearest feature would send it sideways or let it pass.
-pub fn came_through(
+pub(crate) fn came_through(
     scene: &Scene,
     motion: StepPath,
     record: &VertexFace,
@@ -95,7 +95,7 @@ pub fn came_through(
 /// normal of `record`.
 ///
 /// Where the sides of two bodies are flush, a corner on a corner would be sent off at an angle otherwise.
-pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Option<VertexFace> {
+pub(crate) fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Option<VertexFace> {
     let body = scene.facets[record.face as usize].body;
     let own = scene.node_body[record.node as usize];
     let around = scene.node_facets.of(record.node).iter().map(|&f| &scene.facets[f as usize]);
@@ -150,13 +150,13 @@ pub fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Op
 
 /// Does `n`, which points from edge `second` to edge `first`, part their bodies locally? It must lie in the normal
 /// cones of both edges. Shells have none: what was found on its way counts.
-pub fn in_normal_cones(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
+pub(crate) fn in_normal_cones(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
     nearly_in_normal_cones(scene, x, first, second, n, 0.0)
 }
 
 /// The same where the normal may lean over a face by the sine `slack` more: for methods that come back to a contact in
 /// every step and would see it come and go.
-pub fn nearly_in_normal_cones(
+pub(crate) fn nearly_in_normal_cones(
     scene: &Scene,
     x: &[Vec3],
     first: u32,
@@ -190,7 +190,7 @@ pub fn nearly_in_normal_cones(
 
 /// How deep two crossed edges lie in each other's bodies [m]: never more than the distance of the crossing point of one to
 /// the faces around the other. Near a corner edges far below each other may cross although only a tip overlaps.
-pub fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge) -> f64 {
+pub(crate) fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge) -> f64 {
     let [first, second] = [record.first, record.second].map(|e| &scene.edges[e as usize]);
     let [[a, b], [c, d]] = [first, second].map(|e| e.nodes.map(|k| x[k as usize]));
     let near = closest_point::edge_edge(&a, &b, &c, &d);
@@ -223,7 +223,7 @@ const SAME_POINT: f64 = 1e-9;
 const ON_CORNER: f64 = 0.98;
 
 /// The record as it counts: a node at a rim touches the face it looks at. `finest` is the median edge of the finest body [m].
-pub fn reassign_face(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64) -> VertexFace {
+pub(crate) fn reassign_face(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64) -> VertexFace {
     let facet = &scene.facets[record.face as usize];
     let beside = BESIDE * finest;
     if facet.kind.corners() < 2 || record.gap > beside {
@@ -238,7 +238,7 @@ pub fn reassign_face(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64
 }
 
 /// Do the faces of an edge meet at an angle? The rim of an open surface is sharp.
-pub fn is_sharp(scene: &Scene, x: &[Vec3], edge: u32) -> bool {
+pub(crate) fn is_sharp(scene: &Scene, x: &[Vec3], edge: u32) -> bool {
     let faces = scene.edges[edge as usize].facets;
     let normal = |f: u32| scene.facets.get(f as usize).map(|f| f.area_vector(x).normalize());
     match faces.map(normal) {
@@ -249,7 +249,7 @@ pub fn is_sharp(scene: &Scene, x: &[Vec3], edge: u32) -> bool {
 
 /// Is an end of one of two edges as near to the other body, and along the same normal? Then the edges say nothing new:
 /// together the two would only share one force, and slowly. `of_node` are the contacts of a node with faces.
-pub fn covered_by_vertex_face<'a, I: Iterator<Item = &'a VertexFace>>(
+pub(crate) fn covered_by_vertex_face<'a, I: Iterator<Item = &'a VertexFace>>(
     scene: &Scene,
     record: &EdgeEdge,
     finest: f64,
@@ -268,27 +268,27 @@ pub fn covered_by_vertex_face<'a, I: Iterator<Item = &'a VertexFace>>(
 }
 
 /// Do two contacts of one node say the same thing?
-pub fn is_same_contact(scene: &Scene, p: &VertexFace, q: &VertexFace, finest: f64) -> bool {
+pub(crate) fn is_same_contact(scene: &Scene, p: &VertexFace, q: &VertexFace, finest: f64) -> bool {
     scene.facets[p.face as usize].body == scene.facets[q.face as usize].body
         && p.normal.dot(&q.normal) > SAME_NORMAL
         && (p.point - q.point).norm() <= SAME_POINT * finest
 }
 
 /// The corner of its face on which a node lies, if it lies on one.
-pub fn on_corner(scene: &Scene, record: &VertexFace) -> Option<u32> {
+pub(crate) fn on_corner(scene: &Scene, record: &VertexFace) -> Option<u32> {
     let corners = scene.facets[record.face as usize].corners();
     corners.iter().zip(&record.weights).find(|(_, w)| **w > ON_CORNER).map(|(k, _)| *k)
 }
 
 /// Two nodes lie on each other: is `p` said by `q` already? Of the two the one with the larger gap says nothing new.
-pub fn covered_by_coincident_node(scene: &Scene, p: &VertexFace, q: &VertexFace) -> bool {
+pub(crate) fn covered_by_coincident_node(scene: &Scene, p: &VertexFace, q: &VertexFace) -> bool {
     on_corner(scene, q) == Some(p.node)
         && p.normal.dot(&q.normal) < -SAME_NORMAL
         && (q.gap, q.node) < (p.gap, p.node)
 }
 
 /// Two ends of bars see each other, once is enough: is this the second time?
-pub fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
+pub(crate) fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
     let is_end = |f: u32| scene.facets[f as usize].kind == FacetKind::Point;
     is_end(record.face)
         && scene.facets[record.face as usize].nodes[0] < record.node
@@ -296,11 +296,11 @@ pub fn is_second_end(scene: &Scene, record: &VertexFace) -> bool {
 }
 
 /// A facet looks against a normal if the cosine of the two is below this: 96°.
-pub const AGAINST: f64 = -0.1;
+pub(crate) const AGAINST: f64 = -0.1;
 
 /// Does any facet around the node look against the contact's normal? A floor's node that lies under the rim of a block is
 /// inside the block, and near its side: it touches the bottom.
-pub fn faces_against(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
+pub(crate) fn faces_against(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
     let n = record.normal;
     scene.node_facets.of(record.node).iter().any(|&f| {
         let facet = &scene.facets[f as usize];

@@ -143,7 +143,7 @@ impl Attributes {
     }
 
     #[inline]
-    pub fn two_sided(&self) -> bool {
+    pub(crate) fn two_sided(&self) -> bool {
         self.kind == BodyKind::Shell
     }
 }
@@ -160,7 +160,7 @@ pub struct BodyInput {
 
 impl BodyInput {
     /// The boundary of a mesh whose first node has the number `first` in the model.
-    pub fn of_surface(
+    pub(crate) fn of_surface(
         name: &str,
         mesh: &Mesh,
         surface: &Surface,
@@ -185,20 +185,20 @@ impl BodyInput {
     }
 
     /// Triangles by their corners.
-    pub fn of_triangles(name: &str, triangles: &[[u32; 3]], attributes: Attributes) -> BodyInput {
+    pub(crate) fn of_triangles(name: &str, triangles: &[[u32; 3]], attributes: Attributes) -> BodyInput {
         let facets = triangles.iter().map(|t| (FacetKind::Triangle, [t[0], t[1], t[2], t[2]])).collect();
         BodyInput { name: name.into(), facets, attributes }
     }
 
     /// Quadrilaterals by their corners.
-    pub fn of_quads(name: &str, quads: &[[u32; 4]], attributes: Attributes) -> BodyInput {
+    pub(crate) fn of_quads(name: &str, quads: &[[u32; 4]], attributes: Attributes) -> BodyInput {
         let facets = quads.iter().map(|&q| (FacetKind::Quad, q)).collect();
         BodyInput { name: name.into(), facets, attributes }
     }
 
     /// A chain of segments through the nodes `first …`, solid on its left (the normal is the tangent
     /// turned by −90°).
-    pub fn of_polyline(
+    pub(crate) fn of_polyline(
         name: &str,
         first: u32,
         points: u32,
@@ -215,7 +215,7 @@ impl BodyInput {
 
     /// The half space below a plane. Node `first` lies on the plane, node `first + 1` one unit along its
     /// outward normal.
-    pub fn of_plane(name: &str, first: u32, at_rest: bool) -> BodyInput {
+    pub(crate) fn of_plane(name: &str, first: u32, at_rest: bool) -> BodyInput {
         BodyInput {
             name: name.into(),
             facets: vec![(FacetKind::Plane, [first, first + 1, first, first])],
@@ -290,7 +290,7 @@ pub struct Scene {
 
 impl Scene {
     /// How many bodies have so many slots, about.
-    pub fn bodies_with(&self, slots: usize) -> usize {
+    pub(crate) fn bodies_with(&self, slots: usize) -> usize {
         (slots * self.bodies.len()).div_ceil(self.slots.len().max(1)).max(1)
     }
 
@@ -478,13 +478,13 @@ impl Scene {
     }
 
     /// May a body meet any at all?
-    pub fn meets_anybody(&self, body: u32) -> bool {
+    pub(crate) fn meets_anybody(&self, body: u32) -> bool {
         (0..self.bodies.len() as u32).any(|other| self.may_meet(body, other))
     }
 
     /// Is this node never tested against this facet? (Asked only for bodies that may meet.)
     #[inline]
-    pub fn excludes_vertex_face(&self, node: u32, facet: u32, swept: bool) -> bool {
+    pub(crate) fn excludes_vertex_face(&self, node: u32, facet: u32, swept: bool) -> bool {
         self.facets[facet as usize].corners().contains(&node)
             || (!swept && self.ring.of(node).binary_search(&facet).is_ok())
     }
@@ -496,7 +496,7 @@ impl Scene {
 
     /// Are these edges never tested against each other? They share a node, or (discrete tests) one lies
     /// in the flat surroundings of an end of the other.
-    pub fn excludes_edge_edge(&self, e: u32, f: u32, swept: bool) -> bool {
+    pub(crate) fn excludes_edge_edge(&self, e: u32, f: u32, swept: bool) -> bool {
         let (e, f) = (&self.edges[e as usize], &self.edges[f as usize]);
         if e.nodes.iter().any(|k| f.nodes.contains(k)) {
             return true;
@@ -509,7 +509,7 @@ impl Scene {
 
     /// Is this pair of facets never tested? They share a node, or (discrete tests) one lies in the flat
     /// surroundings of a corner of the other.
-    pub fn excludes_face_face(&self, f: u32, g: u32, swept: bool) -> bool {
+    pub(crate) fn excludes_face_face(&self, f: u32, g: u32, swept: bool) -> bool {
         let beside = |f: u32, g: u32| {
             self.facets[f as usize].corners().iter().any(|&k| self.excludes_vertex_face(k, g, swept))
         };
@@ -519,7 +519,7 @@ impl Scene {
     /// A vector along a pair as the first of its bodies has it: `v` is that of the positive weights, which where an
     /// obstacle takes part are those of the other.
     #[inline]
-    pub fn on_first(&self, pair: &Pair, v: Vec3) -> Vec3 {
+    pub(crate) fn on_first(&self, pair: &Pair, v: Vec3) -> Vec3 {
         if pair.outer.is_some() && self.bodies[pair.bodies[0] as usize].attributes.rigid() { -v } else { v }
     }
 
@@ -534,7 +534,7 @@ impl Scene {
     }
 
     /// Does the surface end at this feature of a facet (a rim edge, a corner on a rim, the end of a chain)?
-    pub fn on_rim(&self, facet: u32, feature: Feature) -> bool {
+    pub(crate) fn on_rim(&self, facet: u32, feature: Feature) -> bool {
         let f = &self.facets[facet as usize];
         match (f.kind, feature) {
             (FacetKind::Triangle | FacetKind::Quad, Feature::Edge(k)) => {
@@ -553,7 +553,7 @@ impl Scene {
     }
 
     /// Smallest size among the facets that meet at a feature of a facet [m].
-    pub fn local_size(&self, facet: u32, feature: Feature) -> f64 {
+    pub(crate) fn local_size(&self, facet: u32, feature: Feature) -> f64 {
         let f = &self.facets[facet as usize];
         let own = self.facet_size[facet as usize];
         match feature {
@@ -568,7 +568,7 @@ impl Scene {
 
     /// Two edges that overlap by more than this [m] see each other from the far sides of their bodies: half of what the facets
     /// around them are wide. The length of an edge says nothing about how thick its body is.
-    pub fn deepest_crossing(&self, first: &Edge, second: &Edge) -> f64 {
+    pub(crate) fn deepest_crossing(&self, first: &Edge, second: &Edge) -> f64 {
         let facets = first.facets.iter().chain(&second.facets);
         0.5 * facets.filter_map(|&f| self.facet_width.get(f as usize)).copied().fold(f64::INFINITY, f64::min)
     }
@@ -589,7 +589,7 @@ impl Facet {
     /// Outward normal times a measure of size: twice the area of a triangle, the area spanned by the
     /// diagonals of a quad (twice its area if flat), the length of a segment, 1 for a plane's unit tip.
     #[inline]
-    pub fn area_vector(&self, x: &[Vec3]) -> Vec3 {
+    pub(crate) fn area_vector(&self, x: &[Vec3]) -> Vec3 {
         let p = |k: usize| &x[self.nodes[k] as usize];
         match self.kind {
             FacetKind::Plane => p(1) - p(0),

@@ -13,14 +13,14 @@ use crate::math::Vec3;
 use rayon::prelude::*;
 
 /// Records that one thread goes through at a stretch.
-pub const STRETCH: usize = 256;
+pub(crate) const STRETCH: usize = 256;
 /// Sine of the angle by which the normal of two edges may lean over a face: contacts that are looked at in every step would
 /// come and go otherwise.
 const SLACK: f64 = 0.1;
 
 /// What of the records of a search becomes contacts.
 #[derive(Default)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// Nodes near faces as they count.
     records: Vec<VertexFace>,
     /// Those among them that are contacts.
@@ -33,7 +33,7 @@ pub struct Selection {
 
 /// What is asked.
 #[derive(Clone, Copy)]
-pub struct Choice<'a> {
+pub(crate) struct Choice<'a> {
     pub scene: &'a Scene,
     pub x: &'a [Vec3],
     pub pass: Pass,
@@ -44,7 +44,7 @@ pub struct Choice<'a> {
 
 impl Selection {
     /// Chooses among what `search` has found.
-    pub fn renew(&mut self, search: &impl PairSearch, choice: &Choice) {
+    pub(crate) fn renew(&mut self, search: &impl PairSearch, choice: &Choice) {
         let &Choice { scene, x, near, finest, .. } = choice;
         let found = search.vertex_face().par_iter().with_min_len(STRETCH);
         make_room(&mut self.records, found.len());
@@ -111,18 +111,18 @@ impl Selection {
     }
 
     /// Nodes on faces, in the order of the search.
-    pub fn nodes(&self) -> impl IndexedParallelIterator<Item = &VertexFace> {
+    pub(crate) fn nodes(&self) -> impl IndexedParallelIterator<Item = &VertexFace> {
         self.chosen.par_iter().with_min_len(STRETCH).map(|&i| &self.records[i as usize])
     }
 
     /// Edges on edges, of the same search.
-    pub fn edges<'a>(&'a self, search: &'a impl PairSearch) -> impl Iterator<Item = &'a EdgeEdge> {
+    pub(crate) fn edges<'a>(&'a self, search: &'a impl PairSearch) -> impl Iterator<Item = &'a EdgeEdge> {
         search.edge_edge().iter().zip(&self.edges).filter(|e| *e.1).map(|e| e.0)
     }
 
     /// Deepest overlap [m]. Where a rim has just passed an edge, lines of the mesh beyond the rim cross it far from where they
     /// overlap.
-    pub fn deepest(&self, search: &impl PairSearch, &Choice { scene, x, .. }: &Choice) -> f64 {
+    pub(crate) fn deepest(&self, search: &impl PairSearch, &Choice { scene, x, .. }: &Choice) -> f64 {
         let nodes = self.chosen.iter().map(|&i| -self.records[i as usize].gap).fold(0.0, f64::max);
         self.edges(search).fold(nodes, |depth, r| {
             if -r.gap > depth { depth.max(depth_of_edges(scene, x, r)) } else { depth }
@@ -132,7 +132,7 @@ impl Selection {
 
 /// Makes room for `count` items and as many again, unless there is room: rayon asks for no more than it needs, and would ask
 /// again whenever one more is found.
-pub fn make_room<T>(list: &mut Vec<T>, count: usize) {
+pub(crate) fn make_room<T>(list: &mut Vec<T>, count: usize) {
     if list.capacity() < count {
         list.reserve(2 * count - list.len());
     }

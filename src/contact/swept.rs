@@ -62,19 +62,7 @@ impl Default for Sweep {
     }
 }
 
-/// Conservative time at which node `p` meets node `a`; `None` if it surely does not.
-#[inline]
-pub fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
-    sweep.filter(&Differences::node(p, [a]), |r| r[0])
-}
-
-/// Conservative time at which node `p` meets the segment `a b`.
-#[inline]
-pub fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    sweep.filter(&Differences::node(p, corners), nearest_of_segment)
-}
-
-/// Conservative time at which node `p` meets the triangle `a b c`.
+/// Conservative time at which node `p` meets the triangle `a b c`; `None` if it surely does not.
 #[inline]
 pub fn node_triangle(p: &Path, corners: [&Path; 3], sweep: &Sweep) -> Option<f64> {
     sweep.filter(&Differences::node(p, corners), nearest_of_triangle)
@@ -110,7 +98,7 @@ pub(super) struct Differences<const K: usize> {
 
 impl<const K: usize> Differences<K> {
     #[inline]
-    pub fn node(p: &Path, corners: [&Path; K]) -> Differences<K> {
+    pub(crate) fn node(p: &Path, corners: [&Path; K]) -> Differences<K> {
         Differences { from: corners.map(|a| p.from - a.from), to: corners.map(|a| p.to - a.to) }
     }
 
@@ -134,7 +122,7 @@ impl<const K: usize> Differences<K> {
 
     /// Does an axis show that the features stay farther apart than `separation`?
     #[inline]
-    pub fn parted(&self, separation: f64) -> bool {
+    pub(crate) fn parted(&self, separation: f64) -> bool {
         let [lo, hi] = self.bounds();
         let contact = separation + margin(&lo, &hi, separation);
         self.is_finite() && (lo.max() > contact || hi.min() < -contact)
@@ -142,7 +130,7 @@ impl<const K: usize> Differences<K> {
 
     /// What the features stay apart at least, as the axes and one more direction show [m]; no less than zero.
     #[inline]
-    pub fn apart(&self, direction: &Vec3) -> f64 {
+    pub(crate) fn apart(&self, direction: &Vec3) -> f64 {
         let [lo, hi] = self.bounds();
         let n = direction / direction.norm();
         let along = self.from.iter().chain(&self.to).fold(f64::INFINITY, |least, r| least.min(n.dot(r)));
@@ -159,7 +147,7 @@ impl<const K: usize> Differences<K> {
 
 impl Differences<4> {
     #[inline]
-    pub fn edges([a, b]: [&Path; 2], [c, d]: [&Path; 2]) -> Differences<4> {
+    pub(crate) fn edges([a, b]: [&Path; 2], [c, d]: [&Path; 2]) -> Differences<4> {
         let pairs = [(a, c), (b, c), (a, d), (b, d)];
         Differences { from: pairs.map(|(p, q)| p.from - q.from), to: pairs.map(|(p, q)| p.to - q.to) }
     }

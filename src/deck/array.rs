@@ -15,7 +15,7 @@ use std::collections::HashSet;
 const COPY: f64 = 3200.0;
 
 /// Replaces every body that has an `array` by its copies, if there is `room` for them.
-pub fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
+pub(crate) fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
     let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
     let mut all = Vec::new();
     let mut bytes = 0.0;
@@ -73,7 +73,7 @@ fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>
                 let offset = [i, j, k].map(f64::from);
                 let offset = [0, 1, 2].map(|a| offset[a] * array.spacing[a]);
                 if let Some(mesh) = table_mut(&mut copy.node, "mesh") {
-                    move_by(mesh, offset);
+                    add_to(mesh, "at", offset);
                     if array.tumble.is_some() {
                         turn(mesh, &mut dice, &body.key, problems);
                     }
@@ -84,14 +84,16 @@ fn copies(body: &Entry, array: &Array, problems: &Problems, out: &mut Vec<Entry>
     }
 }
 
-/// Adds to `at` of a mesh; what is wrong with it is told when it is read.
-fn move_by(mesh: &mut Vec<Entry>, offset: [f64; 3]) {
-    match mesh.iter_mut().find(|e| e.key == "at") {
-        None => mesh.push(entry("at", vector(offset))),
-        Some(Entry { node: Node { value: Value::Array(at), .. }, .. }) => {
-            for (x, d) in at.iter_mut().zip(offset) {
-                if let Some(old) = number_of(x) {
-                    x.value = Value::Float(old + d);
+/// Adds to a vector of a table, zero where it is not there; what is wrong with it is told when it is read.
+pub(super) fn add_to(keys: &mut Vec<Entry>, key: &str, offset: [f64; 3]) {
+    match keys.iter_mut().find(|e| e.key == key) {
+        None => keys.push(entry(key, vector(offset))),
+        Some(Entry { node: Node { value: Value::Array(old), .. }, .. }) => {
+            for (x, d) in old.iter_mut().zip(offset) {
+                match x.value {
+                    Value::Integer(n) => x.value = Value::Float(n as f64 + d),
+                    Value::Float(old) => x.value = Value::Float(old + d),
+                    _ => {}
                 }
             }
         }
@@ -118,15 +120,6 @@ fn turn(mesh: &mut Vec<Entry>, dice: &mut Dice, name: &str, problems: &Problems)
     let angle = Node { value: Value::Float(2.0 * real.acos().to_degrees()), place: Place::Whole };
     let rotate = vec![entry("axis", vector(axis.into())), entry("angle", angle)];
     mesh.push(entry("rotate", Node { value: Value::Table(rotate), place: Place::Whole }));
-}
-
-/// A number, however it is written.
-pub(super) fn number_of(node: &Node) -> Option<f64> {
-    match node.value {
-        Value::Integer(n) => Some(n as f64),
-        Value::Float(x) => Some(x),
-        _ => None,
-    }
 }
 
 pub(super) fn entry(key: &str, node: Node) -> Entry {

@@ -3,8 +3,8 @@
 use super::body::{AnyBody, Part};
 use super::check::Checker;
 use super::contact::Contact;
-use super::method::MethodName;
 use super::step::Step;
+use crate::method::MethodName;
 
 impl Checker<'_> {
     /// What this method does not do.
@@ -34,7 +34,7 @@ impl Checker<'_> {
                 _ => "it answers contacts and does not look at ways",
             };
             let message = format!("`guard` is for method \"dcr\"; with \"{name}\" {why}");
-            self.problems.add(&self.place(&["contact", "guard"]), message, "remove it, or method = \"dcr\"");
+            self.add(&["contact", "guard"], message, "remove it, or method = \"dcr\"");
         }
         let solves =
             penalties || matches!(method, MethodName::SemiExplicit | MethodName::BipotentialImplicit);
@@ -43,15 +43,14 @@ impl Checker<'_> {
                 "`stick` is for methods that answer contacts by impacts; \"{name}\" solves for slip at the end of the step, and sticking takes nothing"
             );
             let help = "remove it, or method = \"dcr\", \"asynchronous\" or \"verlet\"";
-            self.problems.add(&self.place(&["contact", "stick"]), message, help);
+            self.add(&["contact", "stick"], message, help);
         }
         let slaves = contact.between.iter().enumerate();
         for (i, between) in slaves.filter(|(_, b)| !penalties && b.slave.is_some()) {
-            let place = self.place(&["contact", "between", &i.to_string(), "slave"]);
             let [a, b] = &between.bodies;
             let message =
                 format!("`slave` between `{a}` and `{b}` does nothing: \"{name}\" does not read it");
-            self.problems.warn(&place, message, "");
+            self.warn(&["contact", "between", &i.to_string(), "slave"], message, "");
         }
     }
 
@@ -72,13 +71,12 @@ impl Checker<'_> {
         let chosen = |e: Option<f64>| e.is_some_and(|e| e != method.restitution());
         let help = "remove it, or method = \"dcr\", where it can be chosen";
         if chosen(contact.restitution) {
-            self.problems.add(&self.place(&["contact", "restitution"]), message, help);
+            self.add(&["contact", "restitution"], message, help);
         }
         for (i, between) in contact.between.iter().enumerate() {
             // what stands in [contact] is told once
             if chosen(between.restitution) && between.restitution != contact.restitution {
-                let place = self.place(&["contact", "between", &i.to_string(), "restitution"]);
-                self.problems.add(&place, message, help);
+                self.add(&["contact", "between", &i.to_string(), "restitution"], message, help);
             }
         }
     }
@@ -87,7 +85,7 @@ impl Checker<'_> {
         if let Some(Step { size: Some(_), .. }) = step {
             let message = "with method \"asynchronous\" every element has a step of its own, and no `size` is that of all";
             let help = "use `safety`, the share of the critical step that each takes";
-            self.problems.add(&self.place(&["step", "size"]), message, help);
+            self.add(&["step", "size"], message, help);
         }
         for (name, body) in body {
             if let Some(AnyBody::Deformable(body)) = body
@@ -96,7 +94,7 @@ impl Checker<'_> {
                 let message =
                     format!("with method \"asynchronous\" all of body `{name}` can touch, or nothing of it");
                 let help = "`contact` must be true or false; `only` of [contact] chooses pairs of bodies";
-                self.problems.add(&self.place(&["body", name, "contact"]), message, help);
+                self.add(&["body", name, "contact"], message, help);
             }
         }
     }

@@ -7,7 +7,7 @@ use super::obstacle::{self, Obstacle};
 use super::shatter::Shatter;
 use super::support::Support;
 use super::symmetry::Symmetry;
-pub use crate::element::choice::{Integration, Plane, Points, Sheet};
+use crate::element::choice::{Integration, Plane, Points, Sheet};
 use carom_declare::{
     Count, Item, Json, Kind, Named, NotNegative, Positive, Schemas, Tables, TimeTable, Value, Written, json,
     kind, read_section, section, words,

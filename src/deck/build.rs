@@ -5,7 +5,7 @@ use super::check::{Made, Prepared};
 use super::method::{self, Ready};
 use super::shell;
 use super::spec::*;
-use super::surfaces::{self, Surfaces};
+use super::support::direction;
 use crate::contact::scene::BodyKind;
 use crate::element::choice::Kind;
 use crate::element::shell::ShellOptions;
@@ -21,7 +21,8 @@ use crate::model::restraint::Motion;
 use crate::model::{BodySpec, Builder, Model, ModelError, State, Table};
 use crate::run::probe::{Probe as RunProbe, Target};
 use crate::run::{Case, checkpoint};
-use carom_declare::{Problems, Tree};
+use crate::survey::surfaces::{self, Surfaces};
+use carom_declare::Report;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ const MOST_STEPS: f64 = 1e16;
 const MOST_TICKS: f64 = (1u64 << 53) as f64;
 
 /// What a deck has become.
-pub struct Built {
+pub(crate) struct Built {
     pub case: Case,
     /// What can touch, if anything can.
     pub surfaces: Option<Surfaces>,
@@ -41,13 +42,12 @@ pub struct Built {
 }
 
 /// `folder` is where the deck's paths begin.
-pub fn case(
+pub(crate) fn case(
     spec: &Spec,
     made: Vec<Made>,
     loads: &[OwnLoad],
     folder: &Path,
-    tree: &Tree,
-    problems: &Problems,
+    report: &Report,
 ) -> Option<Built> {
     let mut builder = Builder::default();
     let mut held = Vec::new();
@@ -68,7 +68,7 @@ pub fn case(
         let dimension = mesh.dimension();
         let itself = spec.contact.as_ref().is_some_and(|c| c.with_itself.iter().any(|b| b == name));
         let index = add_body(&mut builder, name, body, mesh, &laws, surface, itself);
-        restrain(&mut builder, index, name, body, dimension, tree, problems);
+        restrain(&mut builder, index, name, body, dimension, report);
     }
     for (_, load) in spec.load.iter() {
         add_load(&mut builder, load);
@@ -81,25 +81,25 @@ pub fn case(
         builder.contact.obstacles =
             rigid.into_iter().map(|(name, o, mesh)| obstacle(name, o, mesh, dimension)).collect();
     }
-    let model = model(builder, tree, problems)?;
-    let rule = step_rule(spec, &model, tree, problems)?;
+    let model = model(builder, report)?;
+    let rule = step_rule(spec, &model, report)?;
     let probes = spec.probe.iter().map(|(name, probe)| RunProbe {
         name: name.to_owned(),
         target: target(probe, &model, &held, &names),
     });
     let state = match &spec.start {
-        Some(start) => continued(start, folder, &model, tree, problems)?,
+        Some(start) => continued(start, folder, &model, report)?,
         None => initial(&deformable, &model),
     };
     let probes = probes.collect();
     let surfaces = match method::touches(spec) || spec.method != MethodName::Verlet {
-        true => Some(surfaces::examine(&model, &state, guarded(spec), tree, problems)),
+        true => Some(surfaces::examine(&model, &state, guarded(spec), report)),
         false => None,
     };
-    if !problems.none() {
+    if !report.problems.none() {
         return None;
     }
-    let Ready { method, kicks } = method::make(spec, &model, rule, tree, problems)?;
+    let Ready { method, kicks } = method::make(spec, &model, rule, report)?;
     let case = Case {
         title: spec.title.clone(),
         method_name: spec.method.name().into(),
@@ -158,12 +158,12 @@ fn add_body(
     })
 }
 
-fn model(builder: Builder, tree: &Tree, problems: &Problems) -> Option<Model> {
-    let place = |error: &ModelError| match error {
-        ModelError::Massless { body, .. } => tree.place(&["body", body, "mesh"]),
-        ModelError::Empty => tree.place(&["body"]),
+fn model(builder: Builder, report: &Report) -> Option<Model> {
+    let tell = |error: ModelError| match &error {
+        ModelError::Massless { body, .. } => report.add(&["body", body, "mesh"], error.to_string(), ""),
+        ModelError::Empty => report.add(&["body"], error.to_string(), ""),
     };
-    builder.build().map_err(|error| problems.add(&place(&error), error.to_string(), "")).ok()
+    builder.build().map_err(tell).ok()
 }
 
 fn guarded(spec: &Spec) -> bool {
@@ -228,9 +228,7 @@ fn obstacle(name: &str, spec: &Obstacle, mesh: Option<Mesh>, dimension: usize) -
             closed: line.closed,
         },
         (Some(plane), ..) => {
-            // Scaled first, so that no length over- or underflows.
-            let normal = Vec3::from(plane.normal) / Vec3::from(plane.normal).amax();
-            ObstacleShape::Plane { point: Vec3::from(plane.point), normal }
+            ObstacleShape::Plane { point: Vec3::from(plane.point), normal: direction(plane.normal) }
         }
         (None, None, None) => ObstacleShape::Polyline { points: Vec::new(), closed: false },
     };
@@ -264,15 +262,7 @@ fn table(points: &[[f64; 2]]) -> Table {
     Table::new(points.iter().map(|p| (p[0], p[1])).collect()).unwrap_or_default()
 }
 
-fn restrain(
-    builder: &mut Builder,
-    index: usize,
-    name: &str,
-    spec: &Body,
-    dimension: usize,
-    tree: &Tree,
-    problems: &Problems,
-) {
+fn restrain(builder: &mut Builder, index: usize, name: &str, spec: &Body, dimension: usize, report: &Report) {
     let body = &builder.bodies()[index];
     let all: Vec<u32> = body.nodes.clone().map(|n| n as u32).collect();
     let space = [Vec3::x(), Vec3::y(), Vec3::z()];
@@ -294,14 +284,13 @@ fn restrain(
     for support in &spec.support {
         let directions = support.directions.iter().map(|d| match *d {
             Direction::Axis(axis) => space[axis as usize],
-            // Scaled first, so that no length over- or underflows.
-            Direction::Vector(v) => Vec3::from(v) / Vec3::from(v).amax(),
+            Direction::Vector(v) => direction(v),
         });
         let motion = motion(support.displacement, support.table.as_deref(), support.velocity);
         let nodes = body.node_set(&support.set).unwrap_or_default();
         asked.push((nodes, directions.collect(), motion));
     }
-    warn_of_quarrels(&asked, own, name, spec, dimension, tree, problems);
+    warn_of_quarrels(&asked, own, name, spec, dimension, report);
     for (nodes, directions, motion) in asked {
         builder.restrain(nodes, directions, motion);
     }
@@ -315,8 +304,7 @@ fn warn_of_quarrels(
     name: &str,
     spec: &Body,
     dimension: usize,
-    tree: &Tree,
-    problems: &Problems,
+    report: &Report,
 ) {
     if asked.iter().all(|(.., motion)| motion.is_none()) {
         return;
@@ -348,8 +336,11 @@ fn warn_of_quarrels(
                 "{quarrels} nodes of set `{}` of body `{name}` are held along the same direction by an earlier support",
                 spec.support[index].set
             );
-            let place = tree.place(&["body", name, "support", &index.to_string(), "set"]);
-            problems.warn(&place, message, "the earlier one has its way there");
+            report.warn(
+                &["body", name, "support", &index.to_string(), "set"],
+                message,
+                "the earlier one has its way there",
+            );
         }
     }
 }
@@ -371,7 +362,7 @@ fn add_load(builder: &mut Builder, load: &Load) {
     }
 }
 
-fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Option<StepRule> {
+fn step_rule(spec: &Spec, model: &Model, report: &Report) -> Option<StepRule> {
     let stable = model.stable_step();
     if !(stable > 0.0 && stable.is_finite()) {
         for body in &model.bodies {
@@ -379,7 +370,7 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
             if let Some(step) = steps.copied().find(|s| !(*s > 0.0 && s.is_finite())) {
                 let message = format!("the stable step of body `{}` would be {step}", body.name);
                 let help = "its stiffness, density and cell size are out of the range of numbers";
-                problems.add(&tree.place(&["body", &body.name, "material"]), message, help);
+                report.add(&["body", &body.name, "material"], message, help);
             }
         }
         return None;
@@ -392,7 +383,7 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
                 let message =
                     format!("the step of {size:.4e} s is longer than the largest stable one, {stable:.4e} s");
                 let help = "expect it to blow up; a `safety` below 1 finds the step by itself";
-                problems.warn(&tree.place(&["step", "size"]), message, help);
+                report.warn(&["step", "size"], message, help);
             }
             (StepRule::Fixed(size), size)
         }
@@ -400,10 +391,10 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
             let safety = safety.unwrap_or(0.5);
             if safety > 1.0 && !implicit {
                 let message = format!("a `safety` of {safety} is beyond the proven bound of 1");
-                problems.warn(&tree.place(&["step", "safety"]), message, "0.9 is a good value");
+                report.warn(&["step", "safety"], message, "0.9 is a good value");
             } else if safety > 0.9 && spec.method == MethodName::Asynchronous {
                 let message = format!("with a `safety` of {safety}, steps that differ may resonate");
-                problems.warn(&tree.place(&["step", "safety"]), message, "0.5 is a good value");
+                report.warn(&["step", "safety"], message, "0.5 is a good value");
             }
             // no bound to follow: whole steps, so that the end is met
             match safety * stable {
@@ -422,26 +413,26 @@ fn step_rule(spec: &Spec, model: &Model, tree: &Tree, problems: &Problems) -> Op
     };
     if steps > most {
         let message = format!("it would take {steps:.1e} steps of {dt:.2e} s to reach the end");
-        problems.add(&tree.place(&["end"]), message, "an earlier end or a larger step");
+        report.add(&["end"], message, "an earlier end or a larger step");
         return None;
     }
     Some(rule)
 }
 
 /// The last state of another run, at time zero.
-fn continued(start: &Start, folder: &Path, model: &Model, tree: &Tree, problems: &Problems) -> Option<State> {
+fn continued(start: &Start, folder: &Path, model: &Model, report: &Report) -> Option<State> {
     let from = folder.join(&start.from);
-    let place = tree.place(&["start", "from"]);
+    let path = ["start", "from"];
     let Some(record) = checkpoint::newest(&from) else {
         let message = format!("there is no checkpoint in {}", from.display());
-        problems.add(&place, message, "the folder of a run that has ended; paths begin where the deck lies");
+        report.add(&path, message, "the folder of a run that has ended; paths begin where the deck lies");
         return None;
     };
     match State::restore(model, &record) {
         Ok(state) => Some(State { time: 0.0, step: 0, ..state }),
         Err(error) => {
             let message = format!("the run in {} is not one of these bodies: {error}", from.display());
-            problems.add(&place, message, "bodies, meshes and laws must be the same, in the same order");
+            report.add(&path, message, "bodies, meshes and laws must be the same, in the same order");
             None
         }
     }

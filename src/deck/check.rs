@@ -9,7 +9,7 @@ use crate::element::choice::Sheet;
 use crate::mesh::subdivision::Subdivision;
 use crate::mesh::{CellKind, Mesh, MeshError};
 use carom_declare::problem::{suggest, there_are};
-use carom_declare::{List, Place, Problems, Tree, Value};
+use carom_declare::{List, Report, Value};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 const TOLD: usize = 64;
 
 /// A body whose mesh is there and whose words have been looked up.
-pub struct Prepared {
+pub(crate) struct Prepared {
     pub mesh: Mesh,
     /// AnyLaw of each entry of `mesh.cells`.
     pub laws: Vec<AnyLaw>,
@@ -28,7 +28,7 @@ pub struct Prepared {
 }
 
 /// What stands behind the name of a body.
-pub enum Made {
+pub(crate) enum Made {
     Deformable(Prepared),
     /// An obstacle, with its mesh if it is made of one.
     Rigid(Option<Mesh>),
@@ -46,21 +46,24 @@ impl Made {
 /// The names of all bodies, and what stands behind them as far as it could be read.
 type Bodies<'b> = [(&'b str, Option<&'b Made>)];
 
-pub struct Checker<'a> {
-    pub tree: &'a Tree,
-    pub problems: &'a Problems<'a>,
+pub(crate) struct Checker<'a> {
+    pub report: Report<'a>,
     pub folder: &'a Path,
 }
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Checker<'_> {
-    pub(super) fn place(&self, path: &[&str]) -> Place {
-        self.tree.place(path)
+    pub(super) fn add(&self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        self.report.add(path, message, help);
+    }
+
+    pub(super) fn warn(&self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        self.report.warn(path, message, help);
     }
 
     /// Checks everything; defaults that depend on the mesh are written into the draft.
-    pub fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
+    pub(crate) fn all(&self, draft: &mut Draft) -> Vec<Option<Made>> {
         let Draft { material, body, load, probe, contact, method, step: draft_step, .. } = draft;
         let material = &material.get_or_insert_default().0;
         let body = &mut body.get_or_insert_default().0;
@@ -82,14 +85,13 @@ impl Checker<'_> {
         // Who could not be read may have used anything.
         if body.iter().all(|(_, b)| b.is_some()) {
             for (name, _) in material.iter().zip(&used).filter(|(_, used)| !**used).map(|(m, _)| m) {
-                let place = self.place(&["material", name]);
-                self.problems.warn(&place, format!("nobody is made of material `{name}`"), "");
+                self.warn(&["material", name], format!("nobody is made of material `{name}`"), "");
             }
         }
         let rigid = |b: &(String, Option<AnyBody>)| matches!(b.1, Some(AnyBody::Rigid(_)));
         if !body.is_empty() && body.iter().all(rigid) {
             let help = "give at least one of them a mesh and a `material`";
-            self.problems.add(&self.place(&["body"]), "all bodies are rigid obstacles", help);
+            self.add(&["body"], "all bodies are rigid obstacles", help);
         }
         let deformable = made.iter().flatten().filter_map(Made::deformable);
         let dimension = deformable.map(|p| p.mesh.dimension()).max();
@@ -139,7 +141,7 @@ impl Checker<'_> {
                     let message =
                         format!("body `{name}` is a polyline, and the others are {}", OTHERS[dimension]);
                     let help = "a polyline is for plane problems; use a `plane` or a `mesh`";
-                    self.problems.add(&self.place(&["body", name, "polyline"]), message, help);
+                    self.add(&["body", name, "polyline"], message, help);
                 }
                 line.points.iter().map(|p| [p[0], p[1], 0.0]).collect()
             }
@@ -157,7 +159,7 @@ impl Checker<'_> {
                     );
                     let help = ["", "bar2", "bar2, tri3 or quad4", "tri3, quad4, tet4 or hex8"][dimension];
                     let help = format!("it can be made of {help}");
-                    self.problems.add(&self.place(&["body", name, "mesh"]), message, help);
+                    self.add(&["body", name, "mesh"], message, help);
                 }
                 mesh.nodes.iter().map(|&x| x.into()).collect()
             }
@@ -178,7 +180,7 @@ impl Checker<'_> {
             obstacle.centre.get_or_insert([middle(0), middle(1), middle(2)]);
         } else if obstacle.spin == [0.0; 3] && obstacle.centre.is_some() {
             let message = format!("the `centre` of obstacle `{name}` does nothing: it has no `spin`");
-            self.problems.warn(&self.place(&["body", name, "centre"]), message, "");
+            self.warn(&["body", name, "centre"], message, "");
         }
     }
 
@@ -193,7 +195,7 @@ impl Checker<'_> {
             let path = ["contact", "self", &i.to_string()];
             if self.known_body(name, &path, bodies) && is_rigid(name) {
                 let message = format!("body `{name}` is rigid and cannot touch itself");
-                self.problems.add(&self.place(&path), message, "leave it out");
+                self.add(&path, message, "leave it out");
             }
         }
         let pair = |bodies_of: &[String; 2], path: &[&str], what: &str| {
@@ -209,11 +211,11 @@ impl Checker<'_> {
             let [a, b] = bodies_of;
             if is_rigid(a) && is_rigid(b) {
                 let message = format!("`{a}` and `{b}` are both rigid and never touch");
-                self.problems.add(&self.place(path), message, "leave them out");
+                self.add(path, message, "leave them out");
             } else if a == b && !contact.with_itself.contains(a) {
                 let message = format!("{what} names body `{a}` twice");
                 let help = format!("self = [\"{a}\"] lets it touch itself");
-                self.problems.add(&self.place(path), message, help);
+                self.add(path, message, help);
             }
         };
         for (i, bodies) in contact.only.iter().flatten().enumerate() {
@@ -230,12 +232,11 @@ impl Checker<'_> {
             };
             if contact.between[..i].iter().any(same) {
                 let message = format!("`{a}` and `{b}` are spoken of twice in [[contact.between]]");
-                self.problems.add(&self.place(&path), message, "keep one of them");
+                self.add(&path, message, "keep one of them");
             }
             if let Some(slave) = between.slave.as_ref().filter(|s| !between.bodies.contains(s)) {
                 let message = format!("`slave` is \"{slave}\", which is neither `{a}` nor `{b}`");
-                let place = self.place(&["contact", "between", &index, "slave"]);
-                self.problems.add(&place, message, "name one of the two `bodies`");
+                self.add(&["contact", "between", &index, "slave"], message, "name one of the two `bodies`");
             }
         }
     }
@@ -245,7 +246,7 @@ impl Checker<'_> {
         let known = bodies.iter().any(|(n, _)| *n == name);
         if !known {
             let help = suggest(name, bodies.iter().map(|(n, _)| *n), '`');
-            self.problems.add(&self.place(path), format!("there is no body called `{name}`"), help);
+            self.add(path, format!("there is no body called `{name}`"), help);
         }
         known
     }
@@ -257,13 +258,13 @@ impl Checker<'_> {
         } else {
             suggest(wanted, materials.iter().map(|(n, _)| n.as_str()), '"')
         };
-        self.problems.add(&self.place(path), message, help);
+        self.add(path, message, help);
     }
 
     /// The material of a body that could not be read for another reason: it may be misspelt as well.
     fn material_of_unread(&self, name: &str, materials: &[(String, Option<AnyLaw>)]) {
         let path = ["body", name, "material"];
-        let mut node = &self.tree.root;
+        let mut node = &self.report.tree.root;
         for key in path {
             let Value::Table(entries) = &node.value else { return };
             let Some(entry) = entries.iter().find(|e| e.key == key) else { return };
@@ -326,10 +327,10 @@ impl Checker<'_> {
         let mut owner: Vec<Vec<usize>> = mesh.cells.iter().map(|c| vec![base; c.len()]).collect();
         let mut good = true;
         for (group, law) in groups {
-            let place = self.place(&["body", name, "materials", group]);
+            let path = ["body", name, "materials", group];
             let Some(set) = mesh.cell_sets.get(*group) else {
                 let message = format!("the mesh of body `{name}` has no group of cells called `{group}`");
-                self.problems.add(&place, message, known(mesh.cell_sets.keys(), group));
+                self.add(&path, message, known(mesh.cell_sets.keys(), group));
                 good = false;
                 continue;
             };
@@ -338,7 +339,7 @@ impl Checker<'_> {
                 if *at != base {
                     let message =
                         format!("cell {cell} of body `{name}` is in `{group}` and in another group");
-                    self.problems.add(&place, message, "a cell can have one material only");
+                    self.add(&path, message, "a cell can have one material only");
                     return None;
                 }
                 *at = laws.len();
@@ -356,14 +357,14 @@ impl Checker<'_> {
                 let message = format!("{left} cells of body `{name}` are in no group with a material");
                 (message, "`material` is that of all cells without one of their own")
             };
-            self.problems.add(&self.place(&["body", name]), message, help);
+            self.add(&["body", name], message, help);
             return None;
         }
         let laws: Vec<AnyLaw> = laws.into_iter().collect::<Option<_>>()?;
         if groups.is_empty() {
             return Some(vec![laws[0].clone(); mesh.cells.len()]);
         }
-        Some(mesh::split(mesh, &owner).into_iter().map(|i| laws[i].clone()).collect())
+        Some(mesh.split(&owner).into_iter().map(|i| laws[i].clone()).collect())
     }
 
     /// Keys that only some dimensions and cells have, and vectors with components that others do not.
@@ -373,7 +374,7 @@ impl Checker<'_> {
         let what = if shell { "shell" } else { ["body", "bar", "plane body", "solid"][dimension] };
         let refuse = |key: &str, help: &str| {
             let message = format!("body `{name}` is a {what}; it has no `{key}`");
-            self.problems.add(&self.place(&["body", name, key]), message, help);
+            self.add(&["body", name, key], message, help);
         };
         match dimension {
             1 => body.area = Some(body.area.unwrap_or(1.0)),
@@ -399,15 +400,13 @@ impl Checker<'_> {
         if body.integration == Integration::OnePoint && !hexes {
             let cells = mesh.cells.first().map_or("", |c| c.kind.name());
             let message = format!("body `{name}` is made of {cells} cells");
-            let place = self.place(&["body", name, "integration"]);
-            self.problems.add(&place, message, "\"one-point\" is for hex8 only; remove it");
+            self.add(&["body", name, "integration"], message, "\"one-point\" is for hex8 only; remove it");
         }
         let quadratic = mesh.cells.iter().any(|c| c.kind == CellKind::Tet10);
         if body.integration == Integration::Nodal && (dimension != 3 || shell || quadratic) {
             let cells = mesh.cells.first().map_or("", |c| c.kind.name());
             let message = format!("body `{name}` is made of {cells} cells");
-            let place = self.place(&["body", name, "integration"]);
-            self.problems.add(&place, message, "\"nodal\" is for tet4 and hex8; remove it");
+            self.add(&["body", name, "integration"], message, "\"nodal\" is for tet4 and hex8; remove it");
         }
         let vectors = [("velocity", body.velocity), ("gravity", body.gravity)];
         for (key, v) in vectors {
@@ -425,12 +424,8 @@ impl Checker<'_> {
         };
         if spins {
             let help = if dimension == 1 { "a bar cannot spin" } else { "a plane body spins about z only" };
-            let place = self.place(&["body", name, "spin"]);
-            self.problems.add(
-                &place,
-                format!("`spin` takes body `{name}` out of its {}", AT_HOME[dimension]),
-                help,
-            );
+            let message = format!("`spin` takes body `{name}` out of its {}", AT_HOME[dimension]);
+            self.add(&["body", name, "spin"], message, help);
         }
     }
 
@@ -446,7 +441,7 @@ impl Checker<'_> {
                 "{what} points along {}, out of the {} of body `{body}`",
                 AXES[axis], AT_HOME[dimension]
             );
-            self.problems.add(&self.place(path), message, help);
+            self.add(path, message, help);
         }
     }
 
@@ -481,12 +476,12 @@ impl Checker<'_> {
             Some(nodes) if !nodes.is_empty() => Some(nodes),
             Some(_) => {
                 let message = format!("set `{set}` of body `{body}` is empty");
-                self.problems.add(&self.place(path), message, "");
+                self.add(path, message, "");
                 None
             }
             None => {
                 let message = format!("body `{body}` has no set called `{set}`");
-                self.problems.add(&self.place(path), message, known(mesh.node_sets.keys(), set));
+                self.add(path, message, known(mesh.node_sets.keys(), set));
                 None
             }
         }
@@ -500,7 +495,7 @@ impl Checker<'_> {
             } else {
                 format!("body `{body}` has no set called `{set}`")
             };
-            self.problems.add(&self.place(path), message, known(mesh.side_sets.keys(), set));
+            self.add(path, message, known(mesh.side_sets.keys(), set));
         }
     }
 
@@ -517,7 +512,7 @@ impl Checker<'_> {
         }
         let (_, made) = bodies.iter().find(|(n, _)| *n == name)?;
         if let Some(Made::Rigid(_)) = made {
-            self.problems.add(&self.place(path), format!("body `{name}` is a rigid obstacle"), why);
+            self.add(path, format!("body `{name}` is a rigid obstacle"), why);
         }
         made.and_then(Made::deformable)
     }
@@ -542,7 +537,7 @@ impl Checker<'_> {
         if load.pressure.is_some() && dimension == 1 {
             let message = format!("the end of bar `{}` has no side to press on", load.body);
             let help = "use traction = [-p, 0, 0], in the direction of the push";
-            self.problems.add(&self.place(&["load", index, "pressure"]), message, help);
+            self.add(&["load", index, "pressure"], message, help);
         } else {
             self.side_set(mesh, &load.body, set, &path);
         }
@@ -555,7 +550,7 @@ impl Checker<'_> {
             });
             if known == [true; 2] && pair[0] == pair[1] {
                 let message = format!("probe `{name}` asks what body `{}` does to itself", pair[0]);
-                self.problems.add(&self.place(&["probe", name, "between"]), message, "name two bodies");
+                self.add(&["probe", name, "between"], message, "name two bodies");
             }
         }
         if let Some(body) = &probe.contact {
@@ -570,7 +565,7 @@ impl Checker<'_> {
         {
             let message = format!("body `{body}` has no node {node}");
             let help = format!("its nodes are 0 to {}", count - 1);
-            self.problems.add(&self.place(&["probe", name, "node"]), message, help);
+            self.add(&["probe", name, "node"], message, help);
         }
         if let Some(set) = &probe.nodes {
             self.node_set(&prepared.mesh, body, set, &["probe", name, "nodes"]);
@@ -580,16 +575,14 @@ impl Checker<'_> {
             let nodes = self.node_set(&prepared.mesh, body, set, &path);
             if nodes.is_some_and(|nodes| !nodes.iter().any(|&n| prepared.held[n as usize])) {
                 let message = format!("set `{set}` of body `{body}` is not held, so nothing pushes back");
-                self.problems.add(&self.place(&path), message, "name it in `fix` or in a support");
+                self.add(&path, message, "name it in `fix` or in a support");
             }
         }
     }
 
     pub(super) fn mesh_trouble(&self, name: &str, trouble: Trouble) {
         let here = ["body", name, "mesh"];
-        let add = |path: &[&str], message: String, help: String| {
-            self.problems.add(&self.place(path), message, help);
-        };
+        let add = |path: &[&str], message: String, help: String| self.add(path, message, help);
         match trouble {
             Trouble::Changed { was, is } => {
                 let message = format!("the mesh of body `{name}` has changed since this deck was resolved");

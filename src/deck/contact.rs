@@ -49,7 +49,7 @@ section! {
 impl Listed for Between {}
 
 /// Can anything touch anything? One body alone cannot, unless it may touch itself. What could not be read may be anything.
-pub fn touching(contact: Option<&Contact>, bodies: &[(String, Option<AnyBody>)]) -> bool {
+pub(crate) fn touching(contact: Option<&Contact>, bodies: &[(String, Option<AnyBody>)]) -> bool {
     let out = |name: &String| contact.is_some_and(|c| c.off.contains(name));
     let apart =
         |body: &AnyBody| matches!(body, AnyBody::Deformable(body) if body.contact == Part::All(false));

@@ -3,7 +3,7 @@
 use carom_declare::{Listed, TimeTable, section};
 
 /// One at all times.
-pub fn always() -> Vec<[f64; 2]> {
+pub(crate) fn always() -> Vec<[f64; 2]> {
     vec![[0.0, 1.0]]
 }
 

@@ -3,7 +3,7 @@
 use crate::element::MakeBlock;
 use crate::element::choice::{self, Kind as BlockKind};
 use crate::element::shell::ShellOptions;
-pub use crate::material::Law;
+use crate::material::Law;
 use crate::material::Material;
 use crate::mesh::subdivision::Subdivision;
 use carom_declare::{Item, Json, Kind, Reader, Schemas, Section, Value, Written, json};

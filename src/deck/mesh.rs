@@ -1,16 +1,14 @@
 //! `mesh` of a body: a built-in shape or a file, put in its place, and the [`Mesh`] it becomes.
 
-use super::drawn::Drawn;
 use crate::math::Vec3;
+use crate::mesh::drawn::Drawn;
 use crate::mesh::place::{Pivot, Placement as MeshPlacement, Rotation};
-use crate::mesh::shape;
-use crate::mesh::{Cells, Mesh, MeshError, Side, file};
-use carom_declare::schema::{self, Variant};
+use crate::mesh::shape::Shape;
+use crate::mesh::{Mesh, MeshError, file};
+use carom_declare::schema;
 use carom_declare::{
-    Item, Json, Key, Kind, NonZero, NotNegative, Positive, Reader, Schemas, Section, Value, Written, json,
-    section,
+    Item, Json, Key, Kind, NonZero, NotNegative, Positive, Schemas, Section, Value, Written, json, section,
 };
-use std::collections::BTreeMap;
 use std::path::Path;
 
 section! {
@@ -55,7 +53,7 @@ section! {
 }
 
 /// The point that a rotation leaves where it is.
-pub struct About;
+pub(crate) struct About;
 
 impl Kind for About {
     type Of = Pivot;
@@ -76,61 +74,6 @@ impl Kind for About {
         let point = <[f64; 3]>::schema(schemas);
         json!({ "if": { "type": "string" }, "then": { "enum": ["centre", "at"] }, "else": point })
     }
-}
-
-/// The built-in shapes, each with the keys of the generator that builds it.
-macro_rules! shapes {
-    ($($variant:ident = $word:literal,)+) => {
-        /// A built-in shape.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Shape {
-            $($variant(shape::$variant),)+
-        }
-
-        impl Shape {
-            pub const ALL: &'static [&'static str] = &[$($word),+];
-
-            fn keys(word: &str, r: &mut Reader) -> Option<Shape> {
-                match word {
-                    $($word => shape::$variant::keys(r).map(Shape::$variant),)+
-                    _ => None,
-                }
-            }
-
-            fn write(&self) -> (&'static str, Vec<(String, Written)>) {
-                match self {
-                    $(Shape::$variant(shape) => ($word, shape.write_keys()),)+
-                }
-            }
-
-            fn generate(&self) -> Result<Mesh, MeshError> {
-                match self {
-                    $(Shape::$variant(shape) => shape.build(),)+
-                }
-            }
-
-            /// Word, meaning and keys of each.
-            pub fn describe(schemas: &mut Schemas) -> Vec<Variant> {
-                vec![$(($word, shape::$variant::DOC, shape::$variant::describe(schemas))),+]
-            }
-        }
-    };
-}
-
-shapes! {
-    Bar = "bar",
-    Rectangle = "rectangle",
-    Box = "box",
-    Ring = "ring",
-    Disc = "disc",
-    Cylinder = "cylinder",
-    Sphere = "sphere",
-    HollowSphere = "hollow-sphere",
-    HollowBox = "hollow-box",
-    RoundSheet = "round-sheet",
-    Tube = "tube",
-    Polygon = "polygon",
-    Polyhedron = "polyhedron",
 }
 
 /// Where a mesh comes from.
@@ -203,7 +146,7 @@ impl Kind for MeshSpec {
 
 /// Why a body has no mesh.
 #[derive(Debug)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     Mesh(MeshError),
     /// The file is not the one that the deck was resolved with.
     Changed {
@@ -220,9 +163,9 @@ impl From<MeshError> for Trouble {
 
 /// Builds or reads the mesh and puts it in its place; whether it is fit for what it is to be is not checked here. `folder`
 /// is where paths begin; the hash of a file is noted in `spec`.
-pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
+pub(crate) fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
     let mut mesh = match &mut spec.origin {
-        Origin::Shape(shape) => shape.generate()?,
+        Origin::Shape(shape) => shape.build()?,
         Origin::Drawn(drawn) => drawn.build()?,
         Origin::File(file) => {
             let (mut mesh, hash) = read(&folder.join(&file.file), file.weld)?;
@@ -244,7 +187,7 @@ pub fn build(spec: &mut MeshSpec, folder: &Path) -> Result<Mesh, Trouble> {
 }
 
 /// Where a deck says that a mesh goes.
-pub fn placement(&Placement { at, rotate }: &Placement) -> MeshPlacement {
+pub(crate) fn placement(&Placement { at, rotate }: &Placement) -> MeshPlacement {
     let rotation =
         rotate.map(|r| Rotation { axis: Vec3::from(r.axis), angle: r.angle.to_radians(), about: r.about });
     MeshPlacement { at: Vec3::from(at), rotation }
@@ -255,67 +198,4 @@ fn read(path: &Path, weld: f64) -> Result<(Mesh, String), MeshError> {
     let mut hash = crc32fast::Hasher::new();
     let read = file::read(path, weld, &mut |bytes| hash.update(bytes))?;
     Ok((read.mesh, format!("crc32:{:08x}", hash.finalize())))
-}
-
-/// Sorts the cells so that each entry of `mesh.cells` has one material: `owner` says which, for every cell of every
-/// entry. Returns the material of each new entry. Cells keep their order; sets follow.
-pub fn split(mesh: &mut Mesh, owner: &[Vec<usize>]) -> Vec<usize> {
-    let old = std::mem::take(&mut mesh.cells);
-    let mut material_of = Vec::new();
-    let mut moved: Vec<Vec<(u32, u32)>> = Vec::new();
-    for (cells, owner) in old.iter().zip(owner) {
-        let mut entry: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut moved_here = Vec::with_capacity(owner.len());
-        for (i, &material) in owner.iter().enumerate() {
-            let at = *entry.entry(material).or_insert_with(|| {
-                mesh.cells.push(Cells { kind: cells.kind, nodes: Vec::new() });
-                material_of.push(material);
-                mesh.cells.len() - 1
-            });
-            moved_here.push((at as u32, mesh.cells[at].len() as u32));
-            mesh.cells[at].nodes.extend_from_slice(cells.cell(i));
-        }
-        moved.push(moved_here);
-    }
-    let to = |cells: u32, cell: u32| moved[cells as usize][cell as usize];
-    for sides in mesh.side_sets.values_mut() {
-        for side in sides.iter_mut() {
-            let (cells, cell) = to(side.cells, side.cell);
-            *side = Side { cells, cell, side: side.side };
-        }
-        sides.sort_unstable();
-    }
-    for set in mesh.cell_sets.values_mut() {
-        for cell in set.iter_mut() {
-            *cell = to(cell.0, cell.1);
-        }
-        set.sort_unstable();
-    }
-    material_of
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_sorted_by_material_keep_their_corners_and_their_sets() {
-        let mut mesh = shape::Box::new([3.0, 2.0, 1.0], [3, 2, 1]).build().unwrap();
-        let whole = mesh.clone();
-        mesh.cell_sets.insert("odd".into(), vec![(0, 1), (0, 3), (0, 5)]);
-        let owner = vec![(0..6).map(|i| i % 2).collect()];
-        assert_eq!(split(&mut mesh, &owner), [0, 1]);
-        assert_eq!((mesh.cells[0].len(), mesh.cells[1].len()), (3, 3));
-        assert_eq!(mesh.cells[1].cell(2), whole.cells[0].cell(5));
-        assert_eq!(mesh.cell_sets["odd"], [(1, 0), (1, 1), (1, 2)]);
-        for (name, sides) in &whole.side_sets {
-            let corners = |mesh: &Mesh, sides: &[Side]| {
-                let mut all: Vec<Vec<u32>> = sides.iter().map(|&s| mesh.side_nodes(s).collect()).collect();
-                all.sort();
-                all
-            };
-            assert_eq!(corners(&whole, sides), corners(&mesh, &mesh.side_sets[name]));
-        }
-        mesh.check().unwrap();
-    }
 }

@@ -11,16 +11,15 @@
 //! A section of the deck is a file of its own, which declares its keys ([`carom_declare::section!`]); `spec.rs` holds them
 //! together. Nothing else has to be told of a new key: reader, default, schema, resolved deck and the guide's tables follow.
 
-pub mod approach;
 mod array;
 mod beyond;
 mod body;
 mod build;
 mod check;
 mod contact;
-mod drawn;
 mod load;
 mod material;
+mod memory;
 mod mesh;
 mod method;
 mod obstacle;
@@ -31,27 +30,24 @@ pub(crate) mod resolve;
 pub mod schema;
 mod shatter;
 mod shell;
-mod size;
 #[doc(hidden)]
 pub mod spec;
 mod step;
 mod support;
-#[doc(hidden)]
-pub mod surfaces;
 mod symmetry;
 #[cfg(test)]
 mod tests;
 
 pub use carom_declare::problem::harmless;
 pub use carom_declare::{At, DeckErrors, Problem};
-use carom_declare::{Problems, Source, Tree};
+use carom_declare::{Problems, Report, Source, Tree};
 pub use material::{OwnLaw, OwnLaws};
 pub use output::Output;
 pub use spec::Spec;
-use surfaces::Surfaces;
 
 use crate::model::load::OwnLoad;
-use crate::run::{Case, memory};
+use crate::run::Case;
+use crate::survey::surfaces::Surfaces;
 use std::path::{Path, PathBuf};
 
 /// A deck before it is read.
@@ -91,21 +87,22 @@ pub fn load_with(input: &Input, laws: &OwnLaws, loads: &[OwnLoad]) -> Result<Loa
     let source = Source { name: input.name.into(), text: input.text.into(), options: input.options.to_vec() };
     let mut tree = Tree::parse(&source)?;
     let problems = Problems::new(&source).with_context(laws);
-    let room = memory::room();
+    let room = crate::run::memory::room();
     array::expand(&mut tree, room, &problems);
     shatter::expand(&mut tree, room, &problems);
     let built = spec::read(&tree, &problems).and_then(|mut draft| {
-        if !size::fits(&draft, input.folder, room, &tree, &problems) {
+        let report = Report { tree: &tree, problems: &problems };
+        if !memory::fits(&draft, input.folder, room, &report) {
             return None;
         }
-        let checker = check::Checker { tree: &tree, problems: &problems, folder: input.folder };
+        let checker = check::Checker { report, folder: input.folder };
         let made: Option<Vec<_>> = checker.all(&mut draft).into_iter().collect();
         let (made, spec) = (made?, draft.whole()?);
         if !problems.none() {
             return None;
         }
-        let memory = size::fits_as_made(&spec, &made, input.folder, &tree, &problems)?;
-        Some((build::case(&spec, made, loads, input.folder, &tree, &problems)?, spec, memory))
+        let memory = memory::fits_as_made(&spec, &made, input.folder, &report)?;
+        Some((build::case(&spec, made, loads, input.folder, &report)?, spec, memory))
     });
     let warnings = problems.verdict()?;
     let Some((built, spec, memory)) = built else {

@@ -109,7 +109,7 @@ const NOT_RIGID: [(&str, &str); 14] = [
 ];
 
 /// Reads a body without material; says why keys of bodies that deform are none of its own.
-pub fn read(item: Item) -> Option<Obstacle> {
+pub(crate) fn read(item: Item) -> Option<Obstacle> {
     let mut r = item.table()?;
     let word = r.has("plane") && !r.is_table("plane");
     let shape = r.one_of(if word { &["polyline", "mesh"][..] } else { &["plane", "polyline", "mesh"] });

@@ -55,7 +55,7 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
 
 /// How a run's stored deck and a new one differ in what a resumed run must keep: all but `end` and `[output]`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// Dotted keys whose values differ.
     pub keys: Vec<String>,
     /// The end of the stored run [s].
@@ -63,7 +63,7 @@ pub struct Difference {
 }
 
 /// Compares two resolved decks.
-pub fn compare(stored: &str, new: &str) -> Result<Difference, String> {
+pub(crate) fn compare(stored: &str, new: &str) -> Result<Difference, String> {
     let parse = |text: &str| text.parse::<toml::Table>().map_err(|e| e.message().to_owned());
     let (mut stored, mut new) = (parse(stored)?, parse(new)?);
     let end = stored.get("end").and_then(toml::Value::as_float).ok_or("it has no `end`")?;

@@ -3,13 +3,14 @@
 //! A piece is written into the tree as a mesh with `nodes` and `cells`, so the resolved deck holds it as it was, and everything else it has from the whole:
 //! a spin is that of the whole, about the centre of the whole.
 
-use super::array::{entry, number_of, table_mut, vector};
-use super::drawn::Drawn;
-use super::mesh::{self, MeshSpec, Origin, Shape};
+use super::array::{add_to, entry, table_mut, vector};
+use super::mesh::{self, MeshSpec, Origin};
 use crate::math::Vec3;
 use crate::mesh::convex::Convex;
+use crate::mesh::drawn::Drawn;
+use crate::mesh::shape::{self, Shape};
 use crate::mesh::shatter::shatter;
-use crate::mesh::{Mesh, MeshError, shape};
+use crate::mesh::{Mesh, MeshError};
 use crate::run::memory::{Room, lack};
 use carom_declare::tree::Entry;
 use carom_declare::{Count, Item, Kind, Node, NotNegative, Place, Problems, Tree, Value, Written, section};
@@ -47,7 +48,7 @@ const CELLS: [f64; 2] = [6.0, 40.0];
 const CELL: f64 = 1250.0;
 
 /// Replaces every body that has a `shatter` by its pieces, if there is `room` for them.
-pub fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
+pub(crate) fn expand(tree: &mut Tree, room: Option<Room>, problems: &Problems) {
     let Some(bodies) = table_mut(&mut tree.root, "body") else { return };
     let mut all = Vec::with_capacity(bodies.len());
     for mut body in std::mem::take(bodies) {
@@ -170,45 +171,16 @@ fn write(body: &Entry, spec: &Shatter, (meshes, centre): (Vec<Mesh>, Vec3), out:
         if let Some(drawn) = Drawn::write(&Drawn::of(mesh)) {
             keys.push(entry("mesh", node(&drawn)));
         }
-        let own = centroid(mesh) - centre;
-        push_velocity(keys, spec.burst * own);
+        let own = mesh.centroid() - centre;
+        if spec.burst * own != Vec3::zeros() {
+            add_to(keys, "velocity", (spec.burst * own).into());
+        }
         let about = keys.iter().any(|e| e.key == "spin_about" && matches!(e.node.value, Value::Array(_)));
         if !about {
             keys.retain(|e| e.key != "spin_about");
             keys.push(entry("spin_about", vector(centre.into())));
         }
         out.push(piece);
-    }
-}
-
-fn centroid(mesh: &Mesh) -> Vec3 {
-    let (mut whole, mut first) = (0.0, Vec3::zeros());
-    for cells in &mesh.cells {
-        for (k, measure) in mesh.measures(cells).enumerate() {
-            let nodes = cells.cell(k);
-            whole += measure;
-            first +=
-                measure / nodes.len() as f64 * nodes.iter().map(|&n| mesh.nodes[n as usize]).sum::<Vec3>();
-        }
-    }
-    first / whole
-}
-
-/// Adds to the velocity of a body; what is wrong with it is told when it is read.
-fn push_velocity(keys: &mut Vec<Entry>, more: Vec3) {
-    if more == Vec3::zeros() {
-        return;
-    }
-    match keys.iter_mut().find(|e| e.key == "velocity") {
-        None => keys.push(entry("velocity", vector(more.into()))),
-        Some(Entry { node: Node { value: Value::Array(v), .. }, .. }) => {
-            for (v, more) in v.iter_mut().zip(more.iter()) {
-                if let Some(old) = number_of(v) {
-                    v.value = Value::Float(old + more);
-                }
-            }
-        }
-        Some(_) => {}
     }
 }
 

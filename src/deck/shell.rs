@@ -43,11 +43,7 @@ impl Checker<'_> {
             ] {
                 if given {
                     let message = format!("`{key}` of body `{name}` is for shells");
-                    self.problems.add(
-                        &self.place(&["body", name, key]),
-                        message,
-                        "remove it, or element = \"shell\"",
-                    );
+                    self.add(&["body", name, key], message, "remove it, or element = \"shell\"");
                 }
             }
             return self.fit(name, mesh.check()).then_some((mesh, None));
@@ -66,7 +62,7 @@ impl Checker<'_> {
             Ok((mesh, surface)) => {
                 if body.ghosts == Ghosts::Independent && !mesh.node_sets.contains_key("ghosts") {
                     let message = format!("`ghosts` of body `{name}` does nothing: it has no free edge");
-                    self.problems.warn(&self.place(&["body", name, "ghosts"]), message, "");
+                    self.warn(&["body", name, "ghosts"], message, "");
                 }
                 Some((mesh, Some(Arc::new(surface))))
             }
@@ -104,18 +100,18 @@ impl Checker<'_> {
                 let message =
                     format!("body `{name}` is a shell, and method \"{}\" takes none here", method.name());
                 let help = "\"dcr\" and \"semi-explicit\" do; without contact \"verlet\" does too, at rest \"static\"";
-                self.problems.add(&self.place(&["body", name, "element"]), message, help);
+                self.add(&["body", name, "element"], message, help);
             }
             if touches && body.sides == Some(Sides::Outside) && !surface.rim().is_empty() {
                 let message = format!("body `{name}` is a shell with open edges; it has no outside");
                 let help = "sides = \"both\"";
-                self.problems.add(&self.place(&["body", name, "sides"]), message, help);
+                self.add(&["body", name, "sides"], message, help);
             }
             if touches && body.sides == Some(Sides::Outside) && body.contact_thickness > 0.0 {
                 let message =
                     format!("body `{name}` is touched as a solid, which has no `contact_thickness`");
                 let help = "sides = \"both\", or remove it";
-                self.problems.add(&self.place(&["body", name, "contact_thickness"]), message, help);
+                self.add(&["body", name, "contact_thickness"], message, help);
             }
         }
     }
@@ -124,7 +120,7 @@ impl Checker<'_> {
     pub(super) fn thickness(&self, name: &str, thickness: Option<f64>, mesh: &Mesh) {
         let Some(thickness) = thickness else {
             let message = format!("body `{name}` is a shell without a `thickness`");
-            return self.problems.add(&self.place(&["body", name, "element"]), message, "give it one [m]");
+            return self.add(&["body", name, "element"], message, "give it one [m]");
         };
         let edge =
             |t: &[u32], k: usize| (mesh.nodes[t[k] as usize] - mesh.nodes[t[(k + 1) % 3] as usize]).norm();
@@ -136,7 +132,7 @@ impl Checker<'_> {
             let message =
                 format!("`thickness` of body `{name}` is more than its median edge, {median:.3e} m");
             let help = "shells are thin; a coarser mesh or solids answer better";
-            self.problems.warn(&self.place(&["body", name, "thickness"]), message, help);
+            self.warn(&["body", name, "thickness"], message, help);
         }
     }
 }

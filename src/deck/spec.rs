@@ -2,22 +2,23 @@
 //!
 //! Every key is declared once, in the file of its section ([`carom_declare`]); switches of a method by the method itself.
 
-pub use super::body::{AnyBody, Body, Ghosts, Integration, Part, Sides};
+pub use super::body::{AnyBody, Body, Ghosts, Part, Sides};
 pub use super::contact::{Between, Contact};
 pub use super::load::Load;
 pub use super::material::{AnyLaw, MaterialRef};
-pub use super::method::MethodName;
 pub use super::obstacle::Obstacle;
 pub use super::output::{Output, Shells};
 pub use super::probe::Probe;
 pub use super::step::Step;
 pub use super::support::{Direction, Support};
+pub use crate::element::choice::Integration;
+pub use crate::method::MethodName;
 pub use carom_declare::Named;
 
 use super::contact::touching;
-use super::method::usual_safety;
 use crate::method::{
-    asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics, velocity_update, verlet,
+    asynchronous, bipotential_implicit, dcr, nonsmooth, semi_explicit, statics, usual_safety,
+    velocity_update, verlet,
 };
 use carom_declare::{Item, List, Positive, Problems, Tree, section};
 

@@ -1,6 +1,7 @@
 //! `[[body.NAME.support]]`: what is held in some directions, or moves along them as prescribed.
 
 use super::load::always;
+use crate::math::Vec3;
 use carom_declare::{
     Item, Json, Kind, Listed, NonZero, Reader, Schemas, TimeTable, Value, Written, json, section, words,
 };
@@ -42,7 +43,7 @@ impl Listed for Support {
 }
 
 /// A motion is a displacement times a table, or a velocity.
-pub fn motion_fits(owner: &str, r: &Reader) -> bool {
+pub(crate) fn motion_fits(owner: &str, r: &Reader) -> bool {
     if r.has("displacement") && r.has("velocity") {
         let message = format!("{owner} has both `displacement` and `velocity`");
         r.problems.add(&r.place, message, "keep one of them");
@@ -66,6 +67,11 @@ words! {
         /// The third.
         Z = "z",
     }
+}
+
+/// A vector of any length, with a largest component of one: no length over- or underflows.
+pub(crate) fn direction(v: [f64; 3]) -> Vec3 {
+    Vec3::from(v) / Vec3::from(v).amax()
 }
 
 /// A direction.

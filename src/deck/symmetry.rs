@@ -4,6 +4,7 @@
 //! stays as well (`mesh::subdivision`).
 
 use super::check::Checker;
+use super::support::direction;
 use crate::math::Vec3;
 use crate::mesh::Mesh;
 use crate::mesh::subdivision::Mirror;
@@ -29,9 +30,7 @@ impl Listed for Symmetry {
 impl Symmetry {
     /// Of length one.
     pub fn mirror(&self) -> Mirror {
-        // Scaled first, so that no length over- or underflows.
-        let normal = Vec3::from(self.normal);
-        Mirror { point: Vec3::from(self.point), normal: (normal / normal.amax()).normalize() }
+        Mirror { point: Vec3::from(self.point), normal: direction(self.normal).normalize() }
     }
 
     /// Nodes of a mesh that lie in the plane.
@@ -46,7 +45,7 @@ impl Checker<'_> {
     /// The plane touches the body, which lies on one side of it.
     pub(super) fn symmetry(&self, name: &str, plane: &Symmetry, mesh: &Mesh, index: &str) {
         let (mirror, near) = (plane.mirror(), Mirror::reach(&mesh.nodes));
-        let place = self.place(&["body", name, "symmetry", index, "point"]);
+        let path = ["body", name, "symmetry", index, "point"];
         self.in_space(
             &["body", name, "symmetry", index, "normal"],
             "`normal`",
@@ -63,10 +62,10 @@ impl Checker<'_> {
             let message = format!(
                 "a plane of symmetry passes through body `{name}`: {before} nodes before it, {behind} behind"
             );
-            self.problems.add(&place, message, "mesh one half only, so that the plane is its edge");
+            self.add(&path, message, "mesh one half only, so that the plane is its edge");
         } else if before + behind == mesh.nodes.len() {
             let message = format!("a plane of symmetry does not touch body `{name}`");
-            self.problems.add(&place, message, "nodes at the edge of the body must lie in the plane");
+            self.add(&path, message, "nodes at the edge of the body must lie in the plane");
         }
     }
 }

@@ -3,6 +3,7 @@
 mod declared;
 mod everything;
 mod messages;
+mod survey;
 
 use super::*;
 use crate::math::Vec3;
@@ -200,7 +201,7 @@ fn only_the_chosen_sides_of_a_body_take_part() {
         loaded.surfaces.unwrap()
     };
     let whole = surfaces("");
-    let sizes = |s: &surfaces::SurfaceOf| (s.name.clone(), s.facets, s.edges, s.nodes);
+    let sizes = |s: &crate::survey::surfaces::SurfaceOf| (s.name.clone(), s.facets, s.edges, s.nodes);
     assert_eq!(sizes(&whole.bodies[0]), ("a".into(), 24, 48, 26));
     assert!(whole.bodies[2].rigid && whole.bodies[2].plane && whole.overlaps.is_empty());
     let part = surfaces("contact = [\"xmin\", \"ymin\"]\n");

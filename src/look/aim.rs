@@ -72,7 +72,11 @@ pub(super) struct Aim {
 
 impl Aim {
     /// `names` are those of bodies and obstacles, as frames count them.
-    pub fn new(options: &RenderOptions, names: &[String], first: &FrameData) -> Result<Aim, LookError> {
+    pub(crate) fn new(
+        options: &RenderOptions,
+        names: &[String],
+        first: &FrameData,
+    ) -> Result<Aim, LookError> {
         let numbers = first.cell_field(name::BODY).map_or(&[][..], |f| &f.values);
         let find = |text: &String| {
             let number = names.iter().position(|n| n == text).or_else(|| text.parse().ok()).map(|i| i as f64);
@@ -95,12 +99,12 @@ impl Aim {
     }
 
     /// Some body is meant: frames have to say which cell is whose.
-    pub fn asks_for_bodies(&self) -> bool {
+    pub(crate) fn asks_for_bodies(&self) -> bool {
         !self.shown.is_empty() || self.range_of.is_some() || self.focus_body.is_some()
     }
 
     /// Takes the cells of other bodies away.
-    pub fn leave_out(&self, frame: &mut FrameData) {
+    pub(crate) fn leave_out(&self, frame: &mut FrameData) {
         let Some(bodies) = frame.cell_field(name::BODY).filter(|_| !self.shown.is_empty()) else { return };
         let kept: Vec<bool> = bodies.values.iter().map(|b| self.shown.contains(b)).collect();
         let mut first = 0;
@@ -134,12 +138,12 @@ impl Aim {
     }
 
     /// Part of what is there does not fit into the picture.
-    pub fn near(&self, zoom: Option<f64>) -> bool {
+    pub(crate) fn near(&self, zoom: Option<f64>) -> bool {
         self.focus.is_some() || zoom.is_some_and(|z| z > 1.0)
     }
 
     /// What the picture spans, of all there is and what is to stand in the middle.
-    pub fn window(&self, whole: Window, focus: Window, zoom: Option<f64>) -> Window {
+    pub(crate) fn window(&self, whole: Window, focus: Window, zoom: Option<f64>) -> Window {
         let of = if focus.is_empty() { whole } else { focus };
         let point = matches!(self.focus, Some(Focus::Point(_) | Focus::Maximum));
         let zoom = zoom.unwrap_or(if point { POINT_ZOOM } else { 1.0 });
@@ -153,7 +157,7 @@ impl Aim {
     }
 
     /// Ends of the colours, and whether there are values below and above.
-    pub fn range(&self, surveys: &[Survey], asked: Range, signed: bool) -> ((f64, f64), [bool; 2]) {
+    pub(crate) fn range(&self, surveys: &[Survey], asked: Range, signed: bool) -> ((f64, f64), [bool; 2]) {
         let most = |of: fn(&Survey) -> f64| surveys.iter().map(of).fold(0.0, f64::max);
         let (largest, nearly_all) = (most(|s| s.largest), most(|s| s.nearly_all));
         let hi = match asked {
@@ -184,7 +188,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    pub fn of(
+    pub(crate) fn of(
         aim: &Aim,
         options: &RenderOptions,
         field: ColourBy,

@@ -1,7 +1,7 @@
 //! Round numbers along an axis, and how numbers are written in pictures.
 
 /// Round steps that cover `lo … hi` with about `wanted` ticks: (first, step, count).
-pub fn ticks(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
+pub(crate) fn ticks(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
     let span = hi - lo;
     if !(span > 0.0 && span.is_finite()) {
         return vec![lo];
@@ -18,14 +18,14 @@ pub fn ticks(lo: f64, hi: f64, wanted: usize) -> Vec<f64> {
 }
 
 /// The round number 1, 2, 2.5 or 5 × 10ⁿ nearest to `raw` from above.
-pub fn round_step(raw: f64) -> f64 {
+pub(crate) fn round_step(raw: f64) -> f64 {
     let power = 10_f64.powf(raw.log10().floor());
     let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
     steps.iter().map(|s| s * power).find(|&s| s >= raw * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
 /// The power of a thousand that numbers up to `largest` are best written in; 0 for everyday sizes.
-pub fn thousands(largest: f64) -> i32 {
+pub(crate) fn thousands(largest: f64) -> i32 {
     if !(largest > 0.0 && largest.is_finite()) {
         return 0;
     }
@@ -34,7 +34,7 @@ pub fn thousands(largest: f64) -> i32 {
 }
 
 /// ×10ⁿ with raised digits.
-pub fn times_ten(power: i32) -> String {
+pub(crate) fn times_ten(power: i32) -> String {
     let raised = |c: char| match c {
         '-' => '⁻',
         d => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][d.to_digit(10).unwrap_or(0) as usize],
@@ -43,7 +43,7 @@ pub fn times_ten(power: i32) -> String {
 }
 
 /// Tick labels of one axis: as many decimals as the step needs, a proper minus sign.
-pub fn labels(values: &[f64], power: i32) -> Vec<String> {
+pub(crate) fn labels(values: &[f64], power: i32) -> Vec<String> {
     let scaled: Vec<f64> = values.iter().map(|v| v / 10_f64.powi(power)).collect();
     let step = scaled.windows(2).map(|w| (w[1] - w[0]).abs()).fold(f64::MAX, f64::min);
     let fits = |decimals: usize| {

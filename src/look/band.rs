@@ -7,12 +7,12 @@ use super::scene::Strip;
 use crate::math::Vec3;
 
 /// Width of a bar on the screen [pixels].
-pub fn strip_width(height: usize) -> f64 {
+pub(crate) fn strip_width(height: usize) -> f64 {
     (height as f64 * 0.07).max(6.0)
 }
 
 /// Lines across the ends of bars, as long as the bars are wide on the screen.
-pub fn ends(strips: &[Strip], camera: &Camera, half: f64) -> Vec<[Vec3; 2]> {
+pub(crate) fn ends(strips: &[Strip], camera: &Camera, half: f64) -> Vec<[Vec3; 2]> {
     let mut lines = Vec::new();
     for s in strips {
         let [x, y, _] = camera.view(&(s.ends[1] - s.ends[0]));
@@ -28,7 +28,7 @@ pub fn ends(strips: &[Strip], camera: &Camera, half: f64) -> Vec<[Vec3; 2]> {
 }
 
 /// A piece of a bar as a band that bulges towards the viewer.
-pub fn strip_on_screen(
+pub(crate) fn strip_on_screen(
     s: &Strip,
     camera: &Camera,
     half: f64,

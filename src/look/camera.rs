@@ -46,7 +46,7 @@ impl std::str::FromStr for View {
 
 /// An orthonormal frame and the window it is shown in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Camera {
+pub(crate) struct Camera {
     pub right: Vec3,
     pub up: Vec3,
     pub towards: Vec3,
@@ -59,7 +59,7 @@ pub struct Camera {
 }
 
 impl Camera {
-    pub fn new(view: View) -> Camera {
+    pub(crate) fn new(view: View) -> Camera {
         let (azimuth, elevation) = match view {
             View::Iso => (32.0, 24.0),
             View::X => (90.0, 0.0),
@@ -75,12 +75,12 @@ impl Camera {
     }
 
     /// View coordinates in units of length.
-    pub fn view(&self, p: &Vec3) -> [f64; 3] {
+    pub(crate) fn view(&self, p: &Vec3) -> [f64; 3] {
         [self.right.dot(p), self.up.dot(p), self.towards.dot(p)]
     }
 
     /// Pixel from the top left, and nearness in pixels.
-    pub fn project(&self, p: &Vec3) -> [f64; 3] {
+    pub(crate) fn project(&self, p: &Vec3) -> [f64; 3] {
         let [x, y, z] = self.view(p);
         [
             self.middle[0] + (x - self.centre[0]) * self.scale,
@@ -90,7 +90,7 @@ impl Camera {
     }
 
     /// Fits a box of view coordinates into a window of pixels (x, y, width, height).
-    pub fn fit(&mut self, lo: [f64; 2], hi: [f64; 2], window: [f64; 4]) {
+    pub(crate) fn fit(&mut self, lo: [f64; 2], hi: [f64; 2], window: [f64; 4]) {
         // A bar seen end-on has no extent: a trace of its distance from the origin stands in.
         let extent = |k: usize| (hi[k] - lo[k]).max(1e-6 * (hi[k].abs() + lo[k].abs())).max(1e-30);
         self.scale = (window[2] / extent(0)).min(window[3] / extent(1));

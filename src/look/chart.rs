@@ -3,7 +3,8 @@
 mod bars;
 mod labels;
 
-pub use bars::{Bar, Bars, Part, Stacks};
+pub(crate) use bars::Stacks;
+pub use bars::{Bar, Bars, Part};
 
 use super::axis;
 use super::colour::Rgba;

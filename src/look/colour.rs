@@ -13,7 +13,7 @@ impl Rgba {
         Rgba(r, g, b, 255)
     }
 
-    pub fn with_alpha(self, alpha: f64) -> Rgba {
+    pub(crate) fn with_alpha(self, alpha: f64) -> Rgba {
         Rgba(self.0, self.1, self.2, (alpha.clamp(0.0, 1.0) * 255.0).round() as u8)
     }
 
@@ -36,7 +36,7 @@ fn from_linear(c: f32) -> f32 {
 }
 
 /// Linear light to sRGB bytes by table: pictures hold millions of pixels.
-pub struct Encoder(Vec<u8>);
+pub(crate) struct Encoder(Vec<u8>);
 
 impl Default for Encoder {
     fn default() -> Encoder {
@@ -55,7 +55,7 @@ impl Default for Encoder {
 impl Encoder {
     const STEPS: usize = 4096;
 
-    pub fn byte(&self, linear: f32) -> u8 {
+    pub(crate) fn byte(&self, linear: f32) -> u8 {
         self.0[(linear.clamp(0.0, 1.0).sqrt() * Self::STEPS as f32 + 0.5) as usize]
     }
 }
@@ -82,7 +82,7 @@ impl Theme {
     }
 
     /// Text, and the curve of the total.
-    pub fn ink(self) -> Rgba {
+    pub(crate) fn ink(self) -> Rgba {
         match self {
             Theme::Light => Rgba::rgb(27, 34, 44),
             Theme::Dark => Rgba::rgb(232, 236, 241),
@@ -91,7 +91,7 @@ impl Theme {
     }
 
     /// Axis numbers and notes.
-    pub fn soft_ink(self) -> Rgba {
+    pub(crate) fn soft_ink(self) -> Rgba {
         match self {
             Theme::Light => Rgba::rgb(84, 94, 108),
             Theme::Dark => Rgba::rgb(164, 174, 187),
@@ -119,7 +119,7 @@ impl Theme {
 }
 
 /// Hues of curves, in the order in which they are dealt.
-pub const HUES: [Rgba; 8] = [
+pub(crate) const HUES: [Rgba; 8] = [
     Rgba::rgb(0, 114, 178),   // blue
     Rgba::rgb(213, 94, 0),    // vermilion
     Rgba::rgb(0, 150, 110),   // green
@@ -131,7 +131,7 @@ pub const HUES: [Rgba; 8] = [
 ];
 
 /// Colours of bodies: lighter than curves, for shaded surfaces.
-pub const BODIES: [Rgba; 8] = [
+pub(crate) const BODIES: [Rgba; 8] = [
     Rgba::rgb(86, 156, 214),
     Rgba::rgb(231, 138, 62),
     Rgba::rgb(74, 178, 140),

@@ -157,7 +157,7 @@ impl Comparison {
     }
 
     /// Common figures, with the names of their files.
-    pub fn drawings(&self, time_unit: &TimeUnit) -> Vec<(String, Drawing)> {
+    pub(crate) fn drawings(&self, time_unit: &TimeUnit) -> Vec<(String, Drawing)> {
         let mut all = vec![("table".to_owned(), self.sheet())];
         for (file, title, columns) in FIGURES {
             let names: Vec<String> = columns.iter().map(|c| (*c).to_owned()).collect();

@@ -8,7 +8,7 @@ use super::font::{self, Weight};
 use super::image::Image;
 use std::fmt::Write;
 
-pub type Point = [f64; 2];
+pub(crate) type Point = [f64; 2];
 
 /// A colour by its role, or fixed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +82,7 @@ impl Drawing {
         self.items.push(Item::Stroke { points: vec![a, b], width, paint, dash: None, name: None });
     }
 
-    pub fn rect(&mut self, [x, y]: Point, [w, h]: Point, paint: Paint) {
+    pub(crate) fn rect(&mut self, [x, y]: Point, [w, h]: Point, paint: Paint) {
         self.items.push(Item::Fill { points: vec![[x, y], [x + w, y], [x + w, y + h], [x, y + h]], paint });
     }
 
@@ -90,7 +90,14 @@ impl Drawing {
         self.words(at, text.into(), size, Weight::Regular, anchor, paint);
     }
 
-    pub fn bold(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor, paint: Paint) {
+    pub(crate) fn bold(
+        &mut self,
+        at: Point,
+        text: impl Into<String>,
+        size: f64,
+        anchor: Anchor,
+        paint: Paint,
+    ) {
         self.words(at, text.into(), size, Weight::SemiBold, anchor, paint);
     }
 
@@ -131,7 +138,7 @@ impl Drawing {
     }
 
     /// Draws onto `image` with the drawing's corner at `origin`.
-    pub fn paint(&self, image: &mut Image, theme: Theme, origin: Point, scale: f64) {
+    pub(crate) fn paint(&self, image: &mut Image, theme: Theme, origin: Point, scale: f64) {
         let place = |p: &Point| [origin[0] + p[0] * scale, origin[1] + p[1] * scale];
         for item in &self.items {
             match item {

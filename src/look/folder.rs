@@ -65,7 +65,7 @@ impl Table {
     }
 
     /// The energy that was there: the largest of total and initial total + external work, over all rows.
-    pub fn energy_there(&self) -> Option<f64> {
+    pub(crate) fn energy_there(&self) -> Option<f64> {
         let total = self.column("total").filter(|t| !t.is_empty())?;
         let external = self.column("external").unwrap_or(&[]);
         let put_in = external.iter().map(|e| total[0] + e);
@@ -143,7 +143,7 @@ impl Summary {
     }
 
     /// One line that says which run this is.
-    pub fn caption(&self) -> String {
+    pub(crate) fn caption(&self) -> String {
         match (self.title.is_empty(), self.method.is_empty()) {
             (false, false) => format!("{} · {}", self.title, self.method),
             (false, true) => self.title.clone(),

@@ -20,7 +20,7 @@ fn face(weight: Weight) -> Option<&'static Face<'static>> {
 }
 
 /// Width of `text` at `size` pixels to the em.
-pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
+pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let Some(face) = face(weight) else { return 0.0 };
     let scale = size / face.units_per_em() as f64;
     text.chars()
@@ -30,10 +30,10 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
 }
 
 /// Height of a capital letter over `size`.
-pub const CAP_HEIGHT: f64 = 0.727;
+pub(crate) const CAP_HEIGHT: f64 = 0.727;
 
 /// Closed outlines of `text` with its base line starting at the origin, y downwards.
-pub fn outlines(text: &str, size: f64, weight: Weight) -> Vec<Vec<[f64; 2]>> {
+pub(crate) fn outlines(text: &str, size: f64, weight: Weight) -> Vec<Vec<[f64; 2]>> {
     let Some(face) = face(weight) else { return Vec::new() };
     let scale = size / face.units_per_em() as f64;
     let mut pen = Pen { scale, x: 0.0, contours: Vec::new(), current: Vec::new() };

@@ -18,7 +18,7 @@ pub struct Image {
 }
 
 impl Image {
-    pub fn filled(width: usize, height: usize, colour: Rgba) -> Image {
+    pub(crate) fn filled(width: usize, height: usize, colour: Rgba) -> Image {
         let data = [colour.0, colour.1, colour.2, colour.3].repeat(width * height);
         Image { width, height, data }
     }
@@ -103,7 +103,7 @@ impl Image {
     ///
     /// The coverage of a pixel falls over one pixel across the border of the nearest segment; overlaps
     /// within one stroke count once.
-    pub fn stroke(&mut self, lines: &[Vec<Point>], width: f64, colour: Rgba) {
+    pub(crate) fn stroke(&mut self, lines: &[Vec<Point>], width: f64, colour: Rgba) {
         let radius = width / 2.0;
         if radius <= 0.0 {
             return;
@@ -221,7 +221,7 @@ fn png_of(image: &Image) -> io::Result<Vec<u8>> {
 
 /// Bytes that stay within reach while an encoder holds them.
 #[derive(Clone, Default)]
-pub struct Sink(Rc<RefCell<Vec<u8>>>);
+pub(crate) struct Sink(Rc<RefCell<Vec<u8>>>);
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -237,14 +237,14 @@ impl io::Write for Sink {
 /// A file of moving pictures in the making; it repeats for ever.
 ///
 /// Images are taken in batches and kept compressed, so that a long animation fits into memory.
-pub enum Animation {
+pub(crate) enum Animation {
     Png { writer: Box<png::Writer<Sink>>, bytes: Sink },
     Gif(Box<Gif>),
 }
 
 impl Animation {
     /// An animated PNG of `count` images.
-    pub fn png(width: usize, height: usize, count: usize, fps: f64) -> io::Result<Animation> {
+    pub(crate) fn png(width: usize, height: usize, count: usize, fps: f64) -> io::Result<Animation> {
         let bytes = Sink::default();
         let mut encoder = png::Encoder::new(bytes.clone(), width as u32, height as u32);
         encoder.set_color(png::ColorType::Rgba);
@@ -258,12 +258,12 @@ impl Animation {
     }
 
     /// A GIF with a palette that suits `samples`.
-    pub fn gif(samples: &[Image], fps: f64) -> Animation {
+    pub(crate) fn gif(samples: &[Image], fps: f64) -> Animation {
         Animation::Gif(Box::new(Gif::new(samples, fps)))
     }
 
     /// The next images, in order, all of one size.
-    pub fn add(&mut self, images: &[Image]) -> io::Result<()> {
+    pub(crate) fn add(&mut self, images: &[Image]) -> io::Result<()> {
         match self {
             Animation::Png { writer, .. } => {
                 for image in images {
@@ -276,7 +276,7 @@ impl Animation {
     }
 
     /// The bytes of the file.
-    pub fn finish(self) -> io::Result<Vec<u8>> {
+    pub(crate) fn finish(self) -> io::Result<Vec<u8>> {
         match self {
             Animation::Png { writer, bytes } => {
                 writer.finish().map_err(io::Error::other)?;
@@ -292,7 +292,7 @@ const BITS: u32 = 5;
 
 /// One palette serves all images, and an image stores only what changed; paper that is transparent
 /// becomes white.
-pub struct Gif {
+pub(crate) struct Gif {
     palette: Vec<[u8; 3]>,
     nearest: Vec<u8>,
     delay: u16,

@@ -45,7 +45,7 @@ mod words;
 pub use aim::Focus;
 pub use camera::View;
 pub use colour::Theme;
-pub use compare::{Compared, Comparison, overlay};
+pub use compare::{Comparison, overlay};
 pub use field::ColourBy;
 pub use film::Select;
 pub use plot::{PlotOptions, TimeUnit, plot};

@@ -19,29 +19,29 @@ const MARGIN: f64 = 0.05;
 
 /// A box along the axes; empty at first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     pub lo: Vec3,
     pub hi: Vec3,
 }
 
 impl Bounds {
-    pub fn empty() -> Bounds {
+    pub(crate) fn empty() -> Bounds {
         Bounds { lo: Vec3::repeat(f64::INFINITY), hi: Vec3::repeat(f64::NEG_INFINITY) }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         (0..3).any(|k| self.lo[k] > self.hi[k])
     }
 
     /// Takes in a point, if it is anywhere.
-    pub fn add(&mut self, p: &Vec3) {
+    pub(crate) fn add(&mut self, p: &Vec3) {
         if p.iter().all(|c| c.is_finite()) {
             self.lo = self.lo.inf(p);
             self.hi = self.hi.sup(p);
         }
     }
 
-    pub fn unite(&mut self, other: &Bounds) {
+    pub(crate) fn unite(&mut self, other: &Bounds) {
         self.lo = self.lo.inf(&other.lo);
         self.hi = self.hi.sup(&other.hi);
     }
@@ -62,7 +62,7 @@ impl Bounds {
         (0..3).all(|k| (self.lo[k]..=self.hi[k]).contains(&p[k]))
     }
 
-    pub fn corners(&self) -> [Vec3; 8] {
+    pub(crate) fn corners(&self) -> [Vec3; 8] {
         std::array::from_fn(|i| Vec3::from_fn(|k, _| if i >> k & 1 == 0 { self.lo[k] } else { self.hi[k] }))
     }
 }
@@ -72,7 +72,7 @@ const ON: f64 = 1e3;
 
 /// An obstacle that fills a half space; a frame shows a piece, one quadrilateral.
 #[derive(Clone, Debug)]
-pub struct Plane {
+pub(crate) struct Plane {
     /// Of a much larger piece.
     pub corners: [Vec3; 4],
     /// Out of the solid.
@@ -83,7 +83,7 @@ pub struct Plane {
 
 impl Plane {
     /// In space the quadrilateral faces out of the solid; in a plane its first side does, on the right.
-    pub fn new(corners: [Vec3; 4], dimension: usize) -> Plane {
+    pub(crate) fn new(corners: [Vec3; 4], dimension: usize) -> Plane {
         let [a, b, c, d] = corners;
         if dimension == 3 {
             let normal = (c - a).cross(&(d - b)).try_normalize(0.0).unwrap_or_else(Vec3::z);
@@ -118,7 +118,7 @@ impl Plane {
 
 /// What a set of pictures shows, and from where.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub(crate) struct Room {
     bounds: Bounds,
     /// Towards the viewer.
     towards: Vec3,
@@ -126,7 +126,7 @@ pub struct Room {
 
 impl Room {
     /// The room of `bodies`, with what is near of the planes of each frame and of the rigid meshes.
-    pub fn new<'a>(
+    pub(crate) fn new<'a>(
         bodies: &Bounds,
         meshes: &Bounds,
         frames: impl Iterator<Item = &'a [Plane]>,
@@ -160,16 +160,16 @@ impl Room {
         Room { bounds: Bounds { lo: Vec3::repeat(-1e300), hi: Vec3::repeat(1e300) }, towards }
     }
 
-    pub fn holds(&self, p: &Vec3) -> bool {
+    pub(crate) fn holds(&self, p: &Vec3) -> bool {
         self.bounds.holds(p)
     }
 
     /// Does a face with this normal show its back?
-    pub fn sees_back(&self, normal: &Vec3) -> bool {
+    pub(crate) fn sees_back(&self, normal: &Vec3) -> bool {
         normal.dot(&self.towards) <= 0.0
     }
 
-    pub fn trimmed(&self, mut polygon: Polygon) -> Polygon {
+    pub(crate) fn trimmed(&self, mut polygon: Polygon) -> Polygon {
         if polygon.points().all(|p| self.holds(&p)) {
             return polygon;
         }
@@ -182,7 +182,7 @@ impl Room {
     }
 
     /// What the planes of one frame take of the picture, in view coordinates.
-    pub fn window_of(&self, planes: &[Plane], camera: &Camera) -> Window {
+    pub(crate) fn window_of(&self, planes: &[Plane], camera: &Camera) -> Window {
         let mut window = Window::empty();
         for (i, plane) in planes.iter().enumerate() {
             let polygon = self.trimmed(Polygon::flat(&plane.corners, Line::Feature));
@@ -192,7 +192,7 @@ impl Room {
     }
 
     /// What rigid meshes take, `whole` if all of them is shown.
-    pub fn window_of_meshes(&self, meshes: &Bounds, whole: Window, camera: &Camera) -> Window {
+    pub(crate) fn window_of_meshes(&self, meshes: &Bounds, whole: Window, camera: &Camera) -> Window {
         let shown = meshes.common(&self.bounds);
         if shown == *meshes {
             return whole;
@@ -206,35 +206,35 @@ impl Room {
 }
 
 /// The part of plane `own` that no other plane has behind it.
-pub fn ended(polygon: Polygon, own: usize, planes: &[Plane]) -> Polygon {
+pub(crate) fn ended(polygon: Polygon, own: usize, planes: &[Plane]) -> Polygon {
     let others = planes.iter().enumerate().filter(|(j, _)| *j != own);
     others.fold(polygon, |polygon, (_, plane)| polygon.clipped(&plane.free_side()))
 }
 
 /// A box in view coordinates.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub(crate) struct Window {
     pub lo: [f64; 2],
     pub hi: [f64; 2],
 }
 
 impl Window {
-    pub fn empty() -> Window {
+    pub(crate) fn empty() -> Window {
         Window { lo: [f64::INFINITY; 2], hi: [f64::NEG_INFINITY; 2] }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lo[0] > self.hi[0]
     }
 
-    pub fn add(&mut self, camera: &Camera, p: &Vec3) {
+    pub(crate) fn add(&mut self, camera: &Camera, p: &Vec3) {
         if p.iter().all(|c| c.is_finite()) {
             let v = camera.view(p);
             self.unite(&Window { lo: [v[0], v[1]], hi: [v[0], v[1]] });
         }
     }
 
-    pub fn unite(&mut self, other: &Window) {
+    pub(crate) fn unite(&mut self, other: &Window) {
         for k in 0..2 {
             self.lo[k] = self.lo[k].min(other.lo[k]);
             self.hi[k] = self.hi[k].max(other.hi[k]);

@@ -10,7 +10,7 @@ use crate::math::Vec3;
 
 /// What the colours mean.
 #[derive(Clone, Debug)]
-pub enum Legend {
+pub(crate) enum Legend {
     Bar {
         title: String,
         unit: String,
@@ -28,7 +28,7 @@ const LISTED_BODIES: usize = 12;
 
 /// Which of the parts to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Furniture {
+pub(crate) struct Furniture {
     pub legend: bool,
     /// Axes and scale bar.
     pub scale: bool,
@@ -36,23 +36,23 @@ pub struct Furniture {
 }
 
 impl Furniture {
-    pub fn whole() -> Furniture {
+    pub(crate) fn whole() -> Furniture {
         Furniture { legend: true, scale: true, title: true }
     }
 
     /// A picture of a sheet: the time, and in the first title and scale.
-    pub fn tile(first: bool) -> Furniture {
+    pub(crate) fn tile(first: bool) -> Furniture {
         Furniture { legend: false, scale: first, title: first }
     }
 }
 
 /// Size of text in a picture: legible when the picture is shown at half its size.
-pub fn text_size(height: usize) -> f64 {
+pub(crate) fn text_size(height: usize) -> f64 {
     (height as f64 / 32.0).max(17.0)
 }
 
 /// Pixels that a legend takes at the right of a picture.
-pub fn legend_room(legend: &Legend, text: f64) -> f64 {
+pub(crate) fn legend_room(legend: &Legend, text: f64) -> f64 {
     match legend {
         Legend::Bar { title, range, unit: own, .. } => {
             let (_, labels, power) = bar_ticks(*range);
@@ -84,14 +84,14 @@ fn unit(power: i32, own: &str) -> String {
 }
 
 /// A place in a picture, with the value there.
-pub struct Mark {
+pub(crate) struct Mark {
     /// Pixels.
     pub at: [f64; 3],
     pub value: f64,
 }
 
 /// Everything drawn over one picture.
-pub struct Overlay<'a> {
+pub(crate) struct Overlay<'a> {
     /// [s]
     pub time: f64,
     /// Decides how all stamps of a set are written [s].
@@ -107,7 +107,7 @@ pub struct Overlay<'a> {
 }
 
 impl Overlay<'_> {
-    pub fn paint(&self, image: &mut Image, theme: Theme, furniture: &Furniture) {
+    pub(crate) fn paint(&self, image: &mut Image, theme: Theme, furniture: &Furniture) {
         let (w, h) = (image.width as f64, image.height as f64);
         let mut d = Drawing::new(w, h, "");
         if let Some(mark) = &self.mark {
@@ -277,14 +277,19 @@ fn draw_legend(d: &mut Drawing, legend: &Legend, text: f64) {
 }
 
 /// The legend of a whole sheet.
-pub fn legend_alone(image: &mut Image, theme: Theme, legend: &Legend, text: f64) {
+pub(crate) fn legend_alone(image: &mut Image, theme: Theme, legend: &Legend, text: f64) {
     let mut d = Drawing::new(image.width as f64, image.height as f64, "");
     draw_legend(&mut d, legend, text);
     d.paint(image, theme, [0.0, 0.0], 1.0);
 }
 
 /// Thin lines between the pictures of a sheet.
-pub fn sheet_lines(image: &mut Image, theme: Theme, (rows, columns): (usize, usize), (w, h): (usize, usize)) {
+pub(crate) fn sheet_lines(
+    image: &mut Image,
+    theme: Theme,
+    (rows, columns): (usize, usize),
+    (w, h): (usize, usize),
+) {
     let mut d = Drawing::new(image.width as f64, image.height as f64, "");
     let (whole_w, whole_h) = ((columns * w) as f64, (rows * h) as f64);
     let mut line = |a: Point, b: Point| {

@@ -79,7 +79,7 @@ fn plot_here(dir: &Path, options: &PlotOptions) -> Result<Vec<PathBuf>, LookErro
 }
 
 /// Writes drawings with their names into the folder `out`; returns the files.
-pub fn write_drawings(
+pub(crate) fn write_drawings(
     drawings: &[(String, Drawing)],
     out: &Path,
     theme: Theme,
@@ -102,7 +102,7 @@ pub fn write_drawings(
 }
 
 /// All figures of a run with their names.
-pub fn drawings(dir: &Path, options: &PlotOptions) -> Result<Vec<(String, Drawing)>, LookError> {
+pub(crate) fn drawings(dir: &Path, options: &PlotOptions) -> Result<Vec<(String, Drawing)>, LookError> {
     let summary = Summary::read(dir)?;
     let table = history(dir, &summary)?;
     let references = options

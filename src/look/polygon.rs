@@ -4,7 +4,7 @@ use crate::math::Vec3;
 
 /// How an edge of a triangle is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
+pub(crate) enum Line {
     /// Inside a face.
     None,
     /// Between two elements.
@@ -15,7 +15,7 @@ pub enum Line {
 
 /// A corner of a triangle.
 #[derive(Clone, Copy, Debug)]
-pub struct Corner {
+pub(crate) struct Corner {
     pub at: Vec3,
     pub normal: Vec3,
     /// The number that becomes a colour.
@@ -24,7 +24,7 @@ pub struct Corner {
 
 /// A triangle; `lines[i]` is the edge from corner i to the next.
 #[derive(Clone, Copy, Debug)]
-pub struct Triangle {
+pub(crate) struct Triangle {
     pub corners: [Corner; 3],
     pub lines: [Line; 3],
     pub rigid: bool,
@@ -74,34 +74,34 @@ impl std::str::FromStr for Cut {
 
 /// A convex polygon; the line of a corner leads to the next.
 #[derive(Default)]
-pub struct Polygon {
+pub(crate) struct Polygon {
     pub corners: Vec<(Corner, Line)>,
 }
 
 impl Polygon {
     /// With the same line all around; values do not matter.
-    pub fn flat(points: &[Vec3], line: Line) -> Polygon {
+    pub(crate) fn flat(points: &[Vec3], line: Line) -> Polygon {
         let corner = |&at: &Vec3| (Corner { at, normal: Vec3::z(), value: 0.0 }, line);
         Polygon { corners: points.iter().map(corner).collect() }
     }
 
-    pub fn push(&mut self, corner: Corner, line: Line) {
+    pub(crate) fn push(&mut self, corner: Corner, line: Line) {
         self.corners.push((corner, line));
     }
 
-    pub fn points(&self) -> impl Iterator<Item = Vec3> {
+    pub(crate) fn points(&self) -> impl Iterator<Item = Vec3> {
         self.corners.iter().map(|(c, _)| c.at)
     }
 
     /// Its sides that are rims or creases.
-    pub fn features(&self) -> impl Iterator<Item = [Vec3; 2]> {
+    pub(crate) fn features(&self) -> impl Iterator<Item = [Vec3; 2]> {
         let n = self.corners.len();
         let side = move |k: usize| [self.corners[k].0.at, self.corners[(k + 1) % n].0.at];
         (0..n).filter(|&k| self.corners[k].1 == Line::Feature).map(side)
     }
 
     /// The part on the kept side; the new side is a feature.
-    pub fn clipped(self, cut: &Cut) -> Polygon {
+    pub(crate) fn clipped(self, cut: &Cut) -> Polygon {
         let distance = |c: &Corner| cut.normal.dot(&c.at) - cut.offset;
         let mut out = Polygon::default();
         let n = self.corners.len();
@@ -121,7 +121,7 @@ impl Polygon {
     }
 
     /// Quads along the shorter diagonal, larger ones as a fan.
-    pub fn triangles(self, rigid: bool) -> Vec<Triangle> {
+    pub(crate) fn triangles(self, rigid: bool) -> Vec<Triangle> {
         let c = &self.corners;
         let n = c.len();
         if n < 3 {
@@ -145,7 +145,7 @@ impl Polygon {
     }
 }
 
-pub fn between(a: &Corner, b: &Corner, t: f64) -> Corner {
+pub(crate) fn between(a: &Corner, b: &Corner, t: f64) -> Corner {
     Corner {
         at: a.at + t * (b.at - a.at),
         normal: (a.normal + t * (b.normal - a.normal)).try_normalize(0.0).unwrap_or(a.normal),

@@ -23,7 +23,7 @@ const FAR: f32 = f32::NEG_INFINITY;
 
 /// A triangle on the screen; `lines[i]` is the edge from corner i to the next.
 #[derive(Clone, Copy, Debug)]
-pub struct ScreenTriangle {
+pub(crate) struct ScreenTriangle {
     pub at: [[f32; 3]; 3],
     pub normals: [[f32; 3]; 3],
     /// Place in the table of colours, 0 … 1.
@@ -34,7 +34,7 @@ pub struct ScreenTriangle {
 }
 
 /// How surfaces look.
-pub struct Look {
+pub(crate) struct Look {
     /// Linear colours over 0 … 1.
     pub colours: Vec<[f32; 3]>,
     /// Linear colour of obstacles.
@@ -49,14 +49,14 @@ pub struct Look {
 }
 
 /// Light of every pixel (premultiplied with the fourth number, its coverage), linear.
-pub struct Layer {
+pub(crate) struct Layer {
     pub width: usize,
     pub height: usize,
     pub light: Vec<[f32; 4]>,
 }
 
 /// Draws all triangles.
-pub fn draw(triangles: &[ScreenTriangle], width: usize, height: usize, look: &Look) -> Layer {
+pub(crate) fn draw(triangles: &[ScreenTriangle], width: usize, height: usize, look: &Look) -> Layer {
     let (columns, rows) = (width.div_ceil(TILE), height.div_ceil(TILE));
     let bins = Bins::new(triangles, columns, rows, width, height);
     let tiles: Vec<Tile> = (0..columns * rows)

@@ -78,7 +78,11 @@ impl Results {
     }
 
     /// One frame, with the fields that are wanted.
-    pub fn frame_with(&self, index: usize, wanted: impl Fn(&str) -> bool) -> Result<FrameData, LookError> {
+    pub(crate) fn frame_with(
+        &self,
+        index: usize,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<FrameData, LookError> {
         read_vtu_fields(&self.frame_path(index)?, wanted).map_err(|e: VtuError| e.into())
     }
 }

@@ -19,7 +19,7 @@ const CREASE: f64 = 38.0;
 
 /// A piece of a bar; `ends` tells where the bar stops.
 #[derive(Clone, Copy, Debug)]
-pub struct Strip {
+pub(crate) struct Strip {
     pub ends: [Vec3; 2],
     pub values: [f64; 2],
     pub free: [bool; 2],
@@ -28,7 +28,7 @@ pub struct Strip {
 
 /// The part of a mesh that can be seen, without positions.
 #[derive(Clone)]
-pub struct Skin {
+pub(crate) struct Skin {
     /// The boundary of solids, and plane cells as they are.
     surface: Surface,
     /// Index of each facet's cell among all cells of the frame.
@@ -52,7 +52,7 @@ pub struct Skin {
 }
 
 impl Skin {
-    pub fn new(frame: &FrameData) -> Skin {
+    pub(crate) fn new(frame: &FrameData) -> Skin {
         let nodes = frame.points.len();
         let mut solids = Mesh { nodes: frame.points.clone(), ..Mesh::default() };
         // First cell of each run of solids.
@@ -111,31 +111,31 @@ impl Skin {
     }
 
     /// Faces, each with its cell.
-    pub fn faces(&self) -> impl Iterator<Item = (&Facet, u32)> {
+    pub(crate) fn faces(&self) -> impl Iterator<Item = (&Facet, u32)> {
         self.surface.facets.iter().zip(self.cell.iter().copied())
     }
 
     /// Edges of faces, each with the cell of one of them.
-    pub fn face_edges(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
+    pub(crate) fn face_edges(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
         self.surface.edges.iter().map(|e| (e.nodes, self.cell[e.facets[0] as usize]))
     }
 
     /// Bars, each with its cell.
-    pub fn bars(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
+    pub(crate) fn bars(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
         self.bars.iter().copied()
     }
 
-    pub fn is_rigid(&self, cell: u32) -> bool {
+    pub(crate) fn is_rigid(&self, cell: u32) -> bool {
         self.rigid_cells.get(cell as usize).is_some_and(|&r| r > 0)
     }
 
     /// Values of the cells that are not rigid.
-    pub fn of_bodies<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    pub(crate) fn of_bodies<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         (0..).zip(values).filter(|(cell, _)| !self.is_rigid(*cell)).map(|(_, &v)| v)
     }
 
     /// The node of a body with the value that is largest in size, on the kept side of a cut.
-    pub fn largest(&self, values: &[f64], points: &[Vec3], cut: Option<&Cut>) -> Option<u32> {
+    pub(crate) fn largest(&self, values: &[f64], points: &[Vec3], cut: Option<&Cut>) -> Option<u32> {
         let size = |n: &u32| values[*n as usize].abs();
         let kept = |n: &u32| cut.is_none_or(|c| c.normal.dot(&points[*n as usize]) <= c.offset);
         let finite = self.body_nodes.iter().copied().filter(|n| size(n).is_finite() && kept(n));
@@ -143,7 +143,7 @@ impl Skin {
     }
 
     /// The planes where they stand.
-    pub fn planes(&self, points: &[Vec3]) -> Vec<Plane> {
+    pub(crate) fn planes(&self, points: &[Vec3]) -> Vec<Plane> {
         let corners = |&i: &u32| self.surface.facets[i as usize].nodes.map(|n| points[n as usize]);
         self.planes.iter().map(|i| Plane::new(corners(i), self.dimension)).collect()
     }
@@ -158,7 +158,7 @@ impl Skin {
     }
 
     /// Rims, creases and, seen along `towards`, contours of smooth bodies; rigid ones do not deform.
-    pub fn outline(&self, points: &[Vec3], towards: Vec3) -> Vec<[Vec3; 2]> {
+    pub(crate) fn outline(&self, points: &[Vec3], towards: Vec3) -> Vec<[Vec3; 2]> {
         let normals = self.normals(points);
         let crease = CREASE.to_radians().cos();
         let mut lines: Vec<[Vec3; 2]> = self
@@ -250,7 +250,7 @@ fn area_normal(f: &Facet, x: &[Vec3]) -> Vec3 {
 }
 
 /// What gives a surface its colour: a number at every node, or one for every cell.
-pub enum Shown {
+pub(crate) enum Shown {
     Nodes(Vec<f64>),
     Cells(Vec<f64>),
 }
@@ -265,7 +265,7 @@ impl Shown {
 }
 
 /// A frame ready for the camera.
-pub struct Scene {
+pub(crate) struct Scene {
     pub triangles: Vec<Triangle>,
     pub strips: Vec<Strip>,
     /// Rims of rigid faces that are left out.
@@ -286,7 +286,13 @@ struct Faces<'a> {
 }
 
 impl Scene {
-    pub fn new(skin: &Skin, frame: &FrameData, shown: &Shown, cut: Option<&Cut>, room: &Room) -> Scene {
+    pub(crate) fn new(
+        skin: &Skin,
+        frame: &FrameData,
+        shown: &Shown,
+        cut: Option<&Cut>,
+        room: &Room,
+    ) -> Scene {
         let x = &frame.points;
         let areas: Vec<Vec3> = skin.surface.facets.iter().map(|f| area_normal(f, x)).collect();
         let normals: Vec<Vec3> = areas.iter().map(|a| a.try_normalize(0.0).unwrap_or_else(Vec3::z)).collect();

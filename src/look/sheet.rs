@@ -10,7 +10,7 @@ const ROW: f64 = 24.0;
 const GAP: f64 = 26.0;
 
 /// Rows of words under headings; the first column reads to the right, all others are numbers.
-pub struct Sheet {
+pub(crate) struct Sheet {
     pub title: String,
     pub caption: String,
     /// Headings; lines of one heading are parted by `\n`.
@@ -19,7 +19,7 @@ pub struct Sheet {
 }
 
 /// Three digits.
-pub fn figure(x: f64) -> String {
+pub(crate) fn figure(x: f64) -> String {
     let size = x.abs();
     if x.is_nan() {
         "–".into()
@@ -32,12 +32,12 @@ pub fn figure(x: f64) -> String {
 }
 
 /// How many.
-pub fn count(x: f64) -> String {
+pub(crate) fn count(x: f64) -> String {
     if x.is_nan() { figure(x) } else { format!("{x:.0}") }
 }
 
 impl Sheet {
-    pub fn draw(&self) -> Drawing {
+    pub(crate) fn draw(&self) -> Drawing {
         let wide =
             |text: &str, weight| text.lines().map(|line| font::width(line, TEXT, weight)).fold(0.0, f64::max);
         let columns: Vec<f64> = (0..self.head.len())

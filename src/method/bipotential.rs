@@ -65,7 +65,7 @@ struct DeferredWork {
 }
 
 /// A step before it is taken.
-pub struct StepInput<'a> {
+pub(crate) struct StepInput<'a> {
     /// Positions and velocities at its start.
     pub x: &'a [Vec3],
     pub v: &'a [Vec3],
@@ -79,7 +79,7 @@ pub struct StepInput<'a> {
 /// Contacts are unsolved if the last sweep changed a velocity by more than this times the tolerance.
 const UNSOLVED: f64 = 100.0;
 
-pub struct ContactSet {
+pub(crate) struct ContactSet {
     pub world: ContactWorld,
     /// Where obstacles stand at the start and at the end of the step.
     poses: [Vec<Pose>; 2],
@@ -112,7 +112,7 @@ pub struct ContactSet {
 }
 
 impl ContactSet {
-    pub fn new(model: &Model) -> ContactSet {
+    pub(crate) fn new(model: &Model) -> ContactSet {
         let world = ContactWorld::new(model, false);
         let nodes = model.reference.len();
         ContactSet {
@@ -183,7 +183,7 @@ impl ContactSet {
     }
 
     /// Looks for the contacts of a step. Returns the deepest overlap at its start [m].
-    pub fn search_contacts(
+    pub(crate) fn search_contacts(
         &mut self,
         model: &Model,
         options: &Options,
@@ -214,7 +214,7 @@ impl ContactSet {
     }
 
     /// Bodies of the contact that pushes a node most.
-    pub fn contact_of(&self, node: usize) -> Option<[u32; 2]> {
+    pub(crate) fn contact_of(&self, node: usize) -> Option<[u32; 2]> {
         let pushes = |c: &Contact| c.points().any(|(k, _)| k == node).then(|| c.force.norm_squared());
         let all = self.contacts.list.iter().zip(&self.pairs);
         let all = all.filter_map(|(c, (pair, _))| Some((pushes(c)?, pair.bodies)));
@@ -222,7 +222,7 @@ impl ContactSet {
     }
 
     /// Contacts with friction that stuck and that slipped in the last step: the force of slip is on Coulomb's cone.
-    pub fn stick_and_slip(&self) -> [u64; 2] {
+    pub(crate) fn stick_and_slip(&self) -> [u64; 2] {
         let mut counts = [0; 2];
         for contact in self.contacts.list.iter().filter(|c| c.mu > 0.0 && c.force != Vec3::zeros()) {
             let along = contact.normal.dot(&contact.force);
@@ -233,7 +233,14 @@ impl ContactSet {
     }
 
     /// Lists the contacts of the step; `v` are the velocities at its start, `free` those it would end with.
-    pub fn build_contacts(&mut self, model: &Model, options: &Options, v: &[Vec3], free: &[Vec3], dt: f64) {
+    pub(crate) fn build_contacts(
+        &mut self,
+        model: &Model,
+        options: &Options,
+        v: &[Vec3],
+        free: &[Vec3],
+        dt: f64,
+    ) {
         let mut list = std::mem::take(&mut self.contacts.list);
         let mut pairs = std::mem::take(&mut self.pairs);
         let [from, to] = &self.poses;
@@ -313,13 +320,13 @@ impl ContactSet {
 
     /// Was something left that still moves? Contacts that say nearly the same thing pass their shares to and fro for long,
     /// while velocities have settled.
-    pub fn is_unsolved(&self, options: &Options) -> bool {
+    pub(crate) fn is_unsolved(&self, options: &Options) -> bool {
         let settled = UNSOLVED * options.tolerance * self.speed.max(options.speed);
         self.report.unfinished > 0 && self.report.change > settled
     }
 
     /// Finds the forces and changes the velocities `v` accordingly.
-    pub fn solve(&mut self, options: &Options, dt: f64, v: &mut [Vec3]) {
+    pub(crate) fn solve(&mut self, options: &Options, dt: f64, v: &mut [Vec3]) {
         let limits = Limits {
             local: options.local,
             tolerance: options.tolerance,
@@ -337,7 +344,7 @@ impl ContactSet {
     /// Friction takes the work of each contact at the mean of its velocities. The law holds at the end of the step alone, and
     /// where slip has turned round in between that work may be negative: it is a deed of the scheme and stands with
     /// restitution, so that friction never gives energy back.
-    pub fn book(
+    pub(crate) fn book(
         &mut self,
         dt: f64,
         x: &[Vec3],
@@ -365,8 +372,8 @@ impl ContactSet {
             let u1 = contact.velocity(end);
             work += j.dot(&(0.5 * before + late * u1));
             if contact.mu > 0.0 {
-                let rub = j - n.dot(&j) * n;
-                lost += (-0.5 * rub.dot(&(before + u1))).max(0.0);
+                let tangential = j - n.dot(&j) * n;
+                lost += (-0.5 * tangential.dot(&(before + u1))).max(0.0);
             }
             outer_work += (0.5 + late) * j.dot(&contact.outer);
             now.contact += j.dot(&u1);
@@ -398,7 +405,7 @@ impl ContactSet {
 
     /// Moves positions `x` at `time` out of overlaps, each node by its share of the inverse mass: contacts without friction on
     /// displacements. Velocities stay.
-    pub fn project(
+    pub(crate) fn project(
         &mut self,
         model: &Model,
         options: &Options,
@@ -440,7 +447,7 @@ impl ContactSet {
         Ok(())
     }
 
-    pub fn save(&self, method: &str, record: &mut Record) {
+    pub(crate) fn save(&self, method: &str, record: &mut Record) {
         self.world.save(method, record);
         let name = |what: &str| format!("{method}.{what}");
         record.vectors(&name("impulse"), &self.impulse);
@@ -456,7 +463,7 @@ impl ContactSet {
         record.counts(&name("unfinished"), &[self.unfinished]);
     }
 
-    pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
         self.world.restore(method, record)?;
         let name = |what: &str| format!("{method}.{what}");
         record.read_vectors(&name("impulse"), &mut self.impulse)?;

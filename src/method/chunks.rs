@@ -11,15 +11,15 @@ use crate::model::{Body, Model, State};
 use std::ops::Range;
 
 /// Nodes per task: part of the result's bits.
-pub const CHUNK: usize = 1024;
+pub(crate) const CHUNK: usize = 1024;
 
 /// A stretch of a chunk that belongs to one body.
-pub struct Segment {
+pub(crate) struct Segment {
     pub body: usize,
     pub nodes: Range<usize>,
 }
 
-pub struct Chunk<T> {
+pub(crate) struct Chunk<T> {
     pub segments: Vec<Segment>,
     /// Its held nodes in the model's list, and the impulse of their supports so far [N s].
     pub held: Range<usize>,
@@ -28,7 +28,7 @@ pub struct Chunk<T> {
 }
 
 /// All nodes of a model; `own` makes what a method keeps with a chunk from the number of its held nodes.
-pub fn chunks<T>(model: &Model, own: impl Fn(usize) -> T) -> Vec<Chunk<T>> {
+pub(crate) fn chunks<T>(model: &Model, own: impl Fn(usize) -> T) -> Vec<Chunk<T>> {
     let nodes = model.reference.len();
     let all = &model.restraints.held;
     let first = |node: usize| all.partition_point(|h| (h.node as usize) < node);
@@ -50,23 +50,27 @@ pub fn chunks<T>(model: &Model, own: impl Fn(usize) -> T) -> Vec<Chunk<T>> {
 }
 
 /// The chunk of a held node, and its place in it.
-pub fn place_of<T>(chunks: &[Chunk<T>], held: usize) -> (usize, usize) {
+pub(crate) fn place_of<T>(chunks: &[Chunk<T>], held: usize) -> (usize, usize) {
     let chunk = chunks.partition_point(|c| c.held.end <= held);
     (chunk, held - chunks[chunk].held.start)
 }
 
 /// Impulse [N s] that the support of a held node has given since the start.
-pub fn support_impulse<T>(chunks: &[Chunk<T>], held: usize) -> Vec3 {
+pub(crate) fn support_impulse<T>(chunks: &[Chunk<T>], held: usize) -> Vec3 {
     let (chunk, at) = place_of(chunks, held);
     chunks[chunk].support[at]
 }
 
-pub fn save_support<T>(chunks: &[Chunk<T>], name: &str, record: &mut Record) {
+pub(crate) fn save_support<T>(chunks: &[Chunk<T>], name: &str, record: &mut Record) {
     let support: Vec<Vec3> = chunks.iter().flat_map(|c| &c.support).copied().collect();
     record.vectors(&format!("{name}.support"), &support);
 }
 
-pub fn restore_support<T>(chunks: &mut [Chunk<T>], name: &str, record: &Record) -> Result<(), RecordError> {
+pub(crate) fn restore_support<T>(
+    chunks: &mut [Chunk<T>],
+    name: &str,
+    record: &Record,
+) -> Result<(), RecordError> {
     let mut support = vec![Vec3::zeros(); chunks.last().map_or(0, |c| c.held.end)];
     record.read_vectors(&format!("{name}.support"), &mut support)?;
     for chunk in chunks {
@@ -76,7 +80,7 @@ pub fn restore_support<T>(chunks: &mut [Chunk<T>], name: &str, record: &Record) 
 }
 
 /// Brings held nodes to the motion of their supports.
-pub fn follow_supports(model: &Model, state: &mut State) {
+pub(crate) fn follow_supports(model: &Model, state: &mut State) {
     for held in &model.restraints.held {
         let v = &mut state.v[held.node as usize];
         *v = held.free * *v + model.restraints.velocity(held, state.time);
@@ -84,19 +88,19 @@ pub fn follow_supports(model: &Model, state: &mut State) {
 }
 
 /// Load on each node, now and at the start of the step [N]; empty without loads.
-pub struct Loads {
+pub(crate) struct Loads {
     pub now: Vec<Vec3>,
     pub before: Vec<Vec3>,
 }
 
 impl Loads {
-    pub fn new(model: &Model) -> Loads {
+    pub(crate) fn new(model: &Model) -> Loads {
         let count = if model.loads.is_empty() { 0 } else { model.reference.len() };
         Loads { now: vec![Vec3::zeros(); count], before: vec![Vec3::zeros(); count] }
     }
 
     /// Loads at `time` and positions `x`, the last ones kept.
-    pub fn update(&mut self, model: &Model, time: f64, x: &[Vec3]) {
+    pub(crate) fn update(&mut self, model: &Model, time: f64, x: &[Vec3]) {
         std::mem::swap(&mut self.now, &mut self.before);
         self.now.fill(Vec3::zeros());
         let now = &mut self.now;

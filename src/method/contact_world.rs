@@ -61,7 +61,7 @@ impl ContactWorld {
     }
 
     /// Can anything touch anything?
-    pub fn anything_meets(&self) -> bool {
+    pub(crate) fn anything_meets(&self) -> bool {
         (0..self.scene.bodies.len() as u32).any(|b| self.scene.meets_anybody(b))
     }
 
@@ -73,7 +73,7 @@ impl ContactWorld {
     }
 
     /// Brings obstacles to where they are at `time`.
-    pub fn place_obstacles(&mut self, model: &Model, time: f64) {
+    pub(crate) fn place_obstacles(&mut self, model: &Model, time: f64) {
         let soft = model.reference.len();
         model.contact.place(time, &self.drawn, &mut self.x[soft..]);
         pose_all(model, time, &mut self.poses);
@@ -123,7 +123,7 @@ impl ContactWorld {
 }
 
 /// Where the obstacles of a model stand at `time`.
-pub fn pose_all(model: &Model, time: f64, poses: &mut Vec<Pose>) {
+pub(crate) fn pose_all(model: &Model, time: f64, poses: &mut Vec<Pose>) {
     poses.clear();
     poses.extend(model.contact.obstacles.iter().map(|o| o.pose(time)));
 }

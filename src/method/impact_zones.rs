@@ -12,7 +12,7 @@ use crate::math::sets::Sets;
 use crate::math::{Mat3, Vec3};
 
 #[derive(Clone, Debug, Default)]
-pub struct Zones {
+pub(crate) struct Zones {
     together: Sets,
     /// Nodes of all zones, those of one beside each other.
     members: Vec<u32>,
@@ -20,16 +20,16 @@ pub struct Zones {
 
 impl Zones {
     /// Nobody of so many nodes is tied to anybody.
-    pub fn open(&mut self, nodes: usize) {
+    pub(crate) fn open(&mut self, nodes: usize) {
         if self.together.len() != nodes {
             self.together.reset(nodes);
         }
-        self.together.part(&self.members);
+        self.together.separate(&self.members);
         self.members.clear();
     }
 
     /// Ties the nodes of everything that meets.
-    pub fn tie(&mut self, scene: &Scene, meetings: &[Meeting]) {
+    pub(crate) fn tie(&mut self, scene: &Scene, meetings: &[Meeting]) {
         let Zones { together, members } = self;
         for meeting in meetings {
             let first = members.len();
@@ -43,14 +43,14 @@ impl Zones {
     }
 
     /// The nodes of each zone.
-    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         self.members.chunk_by(|&a, &b| self.together.lowest(a) == self.together.lowest(b))
     }
 }
 
 /// The motion that nodes of a zone share: that of the held among them along the directions in which they are held, beside that their mean by
 /// mass. Of each node: mass [kg], none for those of obstacles; projector on the directions it can move in; motion of its own.
-pub fn shared_motion(nodes: impl Iterator<Item = (f64, Mat3, Vec3)>) -> Option<Vec3> {
+pub(crate) fn shared_motion(nodes: impl Iterator<Item = (f64, Mat3, Vec3)>) -> Option<Vec3> {
     let (mut mass, mut mean) = (0.0, Vec3::zeros());
     let (mut held, mut prescribed) = (Mat3::zeros(), Vec3::zeros());
     for (m, mobility, motion) in nodes {

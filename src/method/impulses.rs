@@ -40,7 +40,7 @@ pub struct Carried {
 
 impl Carried {
     /// A pair whose points stand at `x`, with the impulse `j` on the side with positive weights.
-    pub fn by_pair(pair: &Pair, bodies: [u32; 2], x: impl Fn(usize) -> Vec3, j: Vec3) -> Carried {
+    pub(crate) fn by_pair(pair: &Pair, bodies: [u32; 2], x: impl Fn(usize) -> Vec3, j: Vec3) -> Carried {
         let on_positive = pair.stencil().filter(|(_, w)| *w > 0.0);
         let (point, normal) = centre(on_positive.map(|(k, w)| (w * pair.normal, x(k))));
         let Key { kind, first, second } = pair.key;
@@ -56,7 +56,7 @@ impl Carried {
     }
 
     /// A contact that is known by the normal forces on nodes of its first body and where these are.
-    pub fn by_nodes(
+    pub(crate) fn by_nodes(
         id: [u32; 4],
         bodies: [u32; 2],
         nodes: impl Iterator<Item = (Vec3, Vec3)>,
@@ -91,7 +91,7 @@ impl Impulses {
 
     /// Forgets the contacts of the last step. Room stays for four times as many: where contacts come and go the time loop asks
     /// for no memory.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.carried.reserve(3 * self.carried.len());
         self.carried.clear();
     }

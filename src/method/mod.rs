@@ -14,6 +14,7 @@
 //!
 //! | file | what they share |
 //! |------|-----------------|
+//! | `name.rs` | their names, and what each takes for granted |
 //! | `step_control.rs` | how long a step is |
 //! | `in_parts.rs` | steps that Newton's method solves, in halves where it must |
 //! | `newmark.rs`, `chunks.rs`, `rattle.rs` | the two half steps of explicit Newmark; nodes as tasks see them; supports by multipliers |
@@ -31,6 +32,7 @@ pub mod dcr;
 pub(crate) mod impact_zones;
 pub mod impulses;
 mod in_parts;
+mod name;
 pub(crate) mod newmark;
 pub mod nonsmooth;
 mod rattle;
@@ -51,6 +53,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use step_control::EARLY;
 
+pub use name::MethodName;
+pub(crate) use name::usual_safety;
 pub use step_control::StepRule;
 
 /// How `advance`, or a step of it, came back.

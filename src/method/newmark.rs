@@ -41,7 +41,7 @@ words! {
 
 /// What contact did to one node between the two halves of a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ContactKick {
+pub(crate) struct ContactKick {
     /// Whole impulse [N s], and the change of velocity it made [m/s]: less where the node is held.
     pub impulse: Vec3,
     pub kick: Vec3,
@@ -49,7 +49,7 @@ pub struct ContactKick {
 
 /// Everybody who was touched.
 #[derive(Clone, Copy)]
-pub struct Touched<'a> {
+pub(crate) struct Touched<'a> {
     /// Where all nodes began the step.
     pub start: &'a [Vec3],
     /// Place of each node in the list, or [`UNTOUCHED`].
@@ -58,7 +58,7 @@ pub struct Touched<'a> {
 }
 
 /// Stands for a node nothing has touched.
-pub const UNTOUCHED: u32 = u32::MAX;
+pub(crate) const UNTOUCHED: u32 = u32::MAX;
 
 impl Touched<'_> {
     #[inline]
@@ -88,7 +88,7 @@ struct Memory {
 }
 
 /// Accelerations, forces and supports of all nodes, and the length of the step.
-pub struct Newmark {
+pub(crate) struct Newmark {
     control: StepControl,
     forces: Forces,
     a: Vec<Vec3>,
@@ -105,7 +105,7 @@ struct Own {
 
 impl Newmark {
     /// For use inside the current rayon pool.
-    pub fn new(model: &Model, rule: StepRule) -> Self {
+    pub(crate) fn new(model: &Model, rule: StepRule) -> Self {
         let nodes = model.reference.len();
         Newmark {
             control: StepControl::new(rule),
@@ -121,27 +121,27 @@ impl Newmark {
     }
 
     /// The same with supports kept in a way that was asked for.
-    pub fn with_supports(self, supports: Supports) -> Self {
+    pub(crate) fn with_supports(self, supports: Supports) -> Self {
         Newmark { supports, ..self }
     }
 
     /// Length of the next step [s].
-    pub fn dt(&self) -> f64 {
+    pub(crate) fn dt(&self) -> f64 {
         self.control.dt
     }
 
     /// Time at the end of the step that begins with `state`.
-    pub fn end_of_step(&self, state: &State) -> f64 {
+    pub(crate) fn end_of_step(&self, state: &State) -> f64 {
         self.control.end_of_step(state)
     }
 
     /// Bytes the method itself holds.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.forces.bytes() + (self.a.len() + self.loads.now.len() * 2) * 24
     }
 
     /// First half: velocities to mid-step, positions to its end.
-    pub fn predict(&mut self, model: &Model, state: &mut State) {
+    pub(crate) fn predict(&mut self, model: &Model, state: &mut State) {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
         let (restraints, supports) = (&model.restraints, self.supports);
         state
@@ -193,7 +193,7 @@ impl Newmark {
     /// Second half: accelerations from the forces at the end of the step, velocities to its end, and the books.
     ///
     /// `touched` tells what happened between the halves.
-    pub fn correct(
+    pub(crate) fn correct(
         &mut self,
         model: &Model,
         state: &mut State,
@@ -251,7 +251,12 @@ impl Newmark {
 
     /// Forces at the positions of `state`, which stand for time `t1`. On failure the state is as it was before; going
     /// back is the caller's.
-    pub fn evaluate(&mut self, model: &Model, state: &mut State, t1: f64) -> Result<Totals, StepError> {
+    pub(crate) fn evaluate(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        t1: f64,
+    ) -> Result<Totals, StepError> {
         let measure = self.control.measures(state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, measure);
         check(model, state, &totals, t1, self.control.dt)?;
@@ -260,7 +265,7 @@ impl Newmark {
     }
 
     /// Ends the step: its result is accepted, and the next one may have another length.
-    pub fn finish(
+    pub(crate) fn finish(
         &mut self,
         model: &Model,
         state: &mut State,
@@ -280,18 +285,23 @@ impl Newmark {
     }
 
     /// From here on steps are this long [s]; an automatic rule may take up another with its next measurement.
-    pub fn set_step(&mut self, state: &State, dt: f64) {
+    pub(crate) fn set_step(&mut self, state: &State, dt: f64) {
         self.control.set_step(state, dt);
     }
 
     /// Undoes the velocities of [`Newmark::predict`].
-    pub fn retreat(&self, v: &mut [Vec3]) {
+    pub(crate) fn retreat(&self, v: &mut [Vec3]) {
         v.iter_mut().zip(&self.a).for_each(|(v, a)| *v -= 0.5 * self.control.dt * a);
     }
 
     /// Accelerations, loads and what supports bear at the positions and velocities of `state`, after a whole step and
     /// without moving anything: for a method that changes them there. Returns the kinetic energy.
-    pub fn renew(&mut self, model: &Model, state: &mut State, t1: f64) -> Result<(Totals, f64), StepError> {
+    pub(crate) fn renew(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        t1: f64,
+    ) -> Result<(Totals, f64), StepError> {
         let totals = self.evaluate(model, state, t1)?;
         for chunk in &mut self.chunks {
             for (held, memory) in model.restraints.held[chunk.held.clone()].iter().zip(&mut chunk.own.memory)
@@ -306,25 +316,25 @@ impl Newmark {
 
     /// Acceleration of a node [m/s²]: at the start of the step before [`Newmark::correct`], at its end after it.
     #[inline]
-    pub fn acceleration(&self, node: usize) -> Vec3 {
+    pub(crate) fn acceleration(&self, node: usize) -> Vec3 {
         self.a[node]
     }
 
     /// `⅛Δt² Σ m a²` [J]: by how much the energy of these half steps is off that of the motion.
-    pub fn shift_energy(&self, model: &Model) -> f64 {
+    pub(crate) fn shift_energy(&self, model: &Model) -> f64 {
         let sum: f64 = self.a.iter().zip(&model.mass).map(|(a, m)| m * a.norm_squared()).sum();
         0.125 * self.control.dt * self.control.dt * sum
     }
 
     /// Internal force and load on a node [N] at the last evaluation, which was at `time`.
-    pub fn force_and_load(&self, model: &Model, node: usize, time: f64) -> (Vec3, Vec3) {
+    pub(crate) fn force_and_load(&self, model: &Model, node: usize, time: f64) -> (Vec3, Vec3) {
         let body = model.body_of_node(node);
         let load = self.loads.now.get(node).copied().unwrap_or_default();
         (self.forces.at(node), model.mass[node] * body.gravity * body.gravity_table.at(time) + load)
     }
 
     /// Takes from the support of a held node the impulse that came from contact.
-    pub fn relieve(&mut self, model: &Model, node: u32, impulse: Vec3) {
+    pub(crate) fn relieve(&mut self, model: &Model, node: u32, impulse: Vec3) {
         if let Ok(held) = model.restraints.held.binary_search_by_key(&node, |h| h.node) {
             let (chunk, at) = chunks::place_of(&self.chunks, held);
             self.chunks[chunk].support[at] -= impulse;
@@ -514,7 +524,12 @@ fn check(model: &Model, state: &State, totals: &Totals, time: f64, dt: f64) -> R
 
 impl Newmark {
     /// Brings held nodes to the motion of their supports, measures everything and opens the ledger.
-    pub fn start(&mut self, model: &Model, state: &mut State, ledger: &mut Ledger) -> Result<(), StepError> {
+    pub(crate) fn start(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        ledger: &mut Ledger,
+    ) -> Result<(), StepError> {
         chunks::follow_supports(model, state);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, true);
         self.control.start(state, &totals);
@@ -532,11 +547,11 @@ impl Newmark {
     }
 
     /// Impulse [N s] that the support of a held node has given since the start.
-    pub fn support_impulse(&self, held: usize) -> Vec3 {
+    pub(crate) fn support_impulse(&self, held: usize) -> Vec3 {
         chunks::support_impulse(&self.chunks, held)
     }
 
-    pub fn save(&self, method: &str, record: &mut Record) {
+    pub(crate) fn save(&self, method: &str, record: &mut Record) {
         let name = |what: &str| format!("{method}.{what}");
         self.control.save(method, record);
         record.vectors(&name("a"), &self.a);
@@ -546,7 +561,12 @@ impl Newmark {
         chunks::save_support(&self.chunks, method, record);
     }
 
-    pub fn restore(&mut self, model: &Model, method: &str, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(
+        &mut self,
+        model: &Model,
+        method: &str,
+        record: &Record,
+    ) -> Result<(), RecordError> {
         let name = |what: &str| format!("{method}.{what}");
         self.control.restore(method, record)?;
         record.read_vectors(&name("a"), &mut self.a)?;

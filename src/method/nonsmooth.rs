@@ -105,7 +105,7 @@ section! {
 
 impl Options {
     /// Stable whatever the step, for linear elements.
-    pub fn unbounded(&self) -> bool {
+    pub(crate) fn unbounded(&self) -> bool {
         self.gamma >= 0.5 && 2.0 * self.beta >= self.gamma
     }
 

@@ -16,7 +16,7 @@ use crate::math::{Mat3, Vec3};
 
 /// Constraints of a node where it is: a number and a column of the gradient for each; those that are not used are zero.
 #[derive(Clone, Copy)]
-pub struct Constraints {
+pub(crate) struct Constraints {
     pub g: Vec3,
     pub gradient: Mat3,
 }
@@ -40,7 +40,7 @@ fn solve(to: &Mat3, from: &Mat3, y: &Vec3) -> Option<Vec3> {
 
 /// From `x` for a time `h` with `v`, the velocity in the middle of the step but for constraints, whose values at a place at the end of the step
 /// `constraints` tells. Returns the place and the velocity that has led there. Multipliers are taken times h²/2m, so that masses do not matter.
-pub fn drift(
+pub(crate) fn drift(
     x: &Vec3,
     v: &Vec3,
     h: f64,
@@ -65,7 +65,7 @@ pub fn drift(
 }
 
 /// `v` less what its constraints forbid; `rate` is −∂g/∂t, the speed at which a prescribed motion leads along each gradient.
-pub fn project(v: &Vec3, gradient: &Mat3, rate: &Vec3) -> Vec3 {
+pub(crate) fn project(v: &Vec3, gradient: &Mat3, rate: &Vec3) -> Vec3 {
     let excess = gradient.transpose() * v - rate;
     v - gradient * solve(gradient, gradient, &excess).unwrap_or_default()
 }

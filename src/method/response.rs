@@ -71,7 +71,7 @@ pub fn inverse_mass(pair: &Pair, inv_mass: &[Mat3]) -> Mat3 {
 
 /// `n·K n`, or nothing if the pair cannot move along its normal.
 #[inline]
-pub fn along_normal(pair: &Pair, inv: &Mat3) -> Option<f64> {
+pub(crate) fn along_normal(pair: &Pair, inv: &Mat3) -> Option<f64> {
     let along = pair.normal.dot(&(inv * pair.normal));
     (along > HELD * inv.trace()).then_some(along)
 }
@@ -226,7 +226,7 @@ fn free_part(inv_mass: &Mat3, n: &Vec3) -> Vec3 {
 }
 
 /// Angular momentum that moving the nodes of a pair by `moves` adds: `δL = Σ dₖ × mₖvₖ`.
-pub fn spin_gained(pair: &Pair, moves: &[Vec3; MAX_POINTS], mass: &[f64], v: &[Vec3]) -> Vec3 {
+pub(crate) fn spin_gained(pair: &Pair, moves: &[Vec3; MAX_POINTS], mass: &[f64], v: &[Vec3]) -> Vec3 {
     pair.stencil().zip(moves).map(|((k, _), d)| d.cross(&(mass[k] * v[k]))).sum()
 }
 

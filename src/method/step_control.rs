@@ -37,14 +37,14 @@ pub enum StepRule {
 
 /// What asks for a measurement out of turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alarm {
+pub(crate) enum Alarm {
     /// The largest strain energy of a patch has grown.
     Energy,
     /// The smallest det F has fallen.
     Volume,
 }
 
-pub struct StepControl {
+pub(crate) struct StepControl {
     rule: StepRule,
     alarm: Alarm,
     /// Fewest and most steps between two measurements. The count doubles while the stable step hardly changes, and starts
@@ -67,7 +67,7 @@ pub struct StepControl {
 
 impl StepControl {
     /// For a scheme that is stable whatever the damping; between 5 and 160 steps from one measurement to the next.
-    pub fn new(rule: StepRule) -> StepControl {
+    pub(crate) fn new(rule: StepRule) -> StepControl {
         StepControl {
             rule,
             alarm: Alarm::Energy,
@@ -84,19 +84,19 @@ impl StepControl {
     }
 
     /// For a scheme that takes damping explicitly; 20 steps from one measurement to the next.
-    pub fn with_damping(model: &Model, rule: StepRule) -> StepControl {
+    pub(crate) fn with_damping(model: &Model, rule: StepRule) -> StepControl {
         let damping = model.bodies.iter().fold(0.0, |c: f64, b| c.max(b.damping));
         StepControl { alarm: Alarm::Volume, range: (20, 20), every: 20, damping, ..StepControl::new(rule) }
     }
 
     /// Largest stable step [s], from that without damping.
-    pub fn stable(&self, undamped: f64) -> f64 {
+    pub(crate) fn stable(&self, undamped: f64) -> f64 {
         let zeta = 0.25 * self.damping * undamped;
         if zeta == 0.0 { undamped } else { undamped * ((1.0 + zeta * zeta).sqrt() - zeta) }
     }
 
     /// Takes up the first step.
-    pub fn start(&mut self, state: &State, totals: &Totals) {
+    pub(crate) fn start(&mut self, state: &State, totals: &Totals) {
         self.dt = match self.rule {
             StepRule::Fixed(dt) => dt,
             StepRule::Automatic { safety } => safety * self.stable(totals.step),
@@ -107,22 +107,22 @@ impl StepControl {
     }
 
     /// Does the step that begins with `state` measure?
-    pub fn measures(&self, state: &State) -> bool {
+    pub(crate) fn measures(&self, state: &State) -> bool {
         matches!(self.rule, StepRule::Automatic { .. }) && state.step + 1 >= self.due
     }
 
     /// From here on steps are this long [s], until an automatic rule measures another.
-    pub fn set_step(&mut self, state: &State, dt: f64) {
+    pub(crate) fn set_step(&mut self, state: &State, dt: f64) {
         (self.dt, self.base) = (dt, (state.time, state.step));
     }
 
     /// Time at the end of the step that begins with `state`.
-    pub fn end_of_step(&self, state: &State) -> f64 {
+    pub(crate) fn end_of_step(&self, state: &State) -> f64 {
         self.base.0 + (state.step + 1 - self.base.1) as f64 * self.dt
     }
 
     /// After a step to `state`, with what was found at its end and the energy that `was_there` [J]: how long is the next?
-    pub fn follow(&mut self, state: &State, totals: &Totals, measured: bool, was_there: f64) {
+    pub(crate) fn follow(&mut self, state: &State, totals: &Totals, measured: bool, was_there: f64) {
         let StepRule::Automatic { safety } = self.rule else { return };
         if !measured {
             let alarm = match self.alarm {
@@ -143,13 +143,13 @@ impl StepControl {
         }
     }
 
-    pub fn save(&self, method: &str, record: &mut Record) {
+    pub(crate) fn save(&self, method: &str, record: &mut Record) {
         let numbers = [self.dt, self.base.0, self.stable, self.energy, self.det_f];
         record.numbers(&format!("{method}.step"), &numbers);
         record.counts(&format!("{method}.counts"), &[self.base.1, self.due, self.every]);
     }
 
-    pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
         let [dt, begin, stable, energy, det_f] = record.read_values(&format!("{method}.step"))?;
         let [count, due, every] = record.read_counts(&format!("{method}.counts"))?;
         let ([step], time) = (record.read_counts("state.step")?, record.get("state.time")?);

@@ -22,7 +22,7 @@ section! {
 
 impl Options {
     /// With contact impacts come between the kicks, and know supports by their projectors alone.
-    pub fn takes_contact(&self) -> bool {
+    pub(crate) fn takes_contact(&self) -> bool {
         self.supports == Supports::Projection
     }
 }

@@ -96,7 +96,7 @@ impl Frames {
     }
 
     /// Writes the largest von Mises stress of every element so far too.
-    pub fn with_envelope(mut self, envelope: Envelope) -> Self {
+    pub(crate) fn with_envelope(mut self, envelope: Envelope) -> Self {
         self.mises_peak = vec![0.0; self.mises_max.len()];
         self.envelope = Some(envelope);
         self
@@ -124,7 +124,7 @@ impl Frames {
     }
 
     /// Continues a series; [`Observer::restore`] then says how far it had come.
-    pub fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Self {
+    pub(crate) fn reopen(folder: &Path, model: &Model, end: f64, count: u64) -> Self {
         Self::new(Series::of(folder), model, end, count)
     }
 
@@ -400,7 +400,7 @@ fn measure(path: &Path) -> io::Result<[u64; 2]> {
 }
 
 /// Are the frames in `folder` those that were there when `record` was kept? If not, what is wrong.
-pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
+pub(crate) fn verify(folder: &Path, record: &Record) -> Result<(), String> {
     let kept = record.get_counts("frames.files").map_err(|e| e.to_string())?.as_chunks::<2>().0;
     let wrong = kept.par_iter().enumerate().filter_map(|(i, kept)| {
         let file = pvd::file_name(i);

@@ -36,7 +36,7 @@ pub const COLUMNS: [&str; 23] = [
 ];
 
 /// Columns that implicit methods add: iterations of the last step, and contacts that stuck and slipped in it.
-pub const IMPLICIT: [&str; 3] = ["iterations", "stick", "slip"];
+pub(crate) const IMPLICIT: [&str; 3] = ["iterations", "stick", "slip"];
 
 /// Columns that hold whole numbers, and those of implicit methods.
 const WHOLE: [usize; 5] = [1, 21, 23, 24, 25];
@@ -126,7 +126,7 @@ impl History {
     }
 
     /// Continues a file; [`Observer::restore`] then cuts it back to the checkpoint.
-    pub fn reopen(folder: &Path, case: &Case, count: u64) -> Result<Self, WriteError> {
+    pub(crate) fn reopen(folder: &Path, case: &Case, count: u64) -> Result<Self, WriteError> {
         let path = folder.join(FILE);
         let file = disk::require_file(&path).and_then(|()| OpenOptions::new().append(true).open(&path));
         let file = file.map_err(|source| WriteError { path: path.clone(), source })?;
@@ -144,7 +144,7 @@ impl History {
 }
 
 /// Does the file in `folder` begin with what it held when `record` was kept? If not, what is wrong.
-pub fn verify(folder: &Path, record: &Record) -> Result<(), String> {
+pub(crate) fn verify(folder: &Path, record: &Record) -> Result<(), String> {
     let [bytes, sum] = record.read_counts("history.file").map_err(|e| e.to_string())?;
     let [rows] = record.read_counts("history.rows").map_err(|e| e.to_string())?;
     let path = folder.join(FILE);

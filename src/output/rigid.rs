@@ -14,13 +14,13 @@ const BEYOND: f64 = 0.1;
 const BAND: f64 = 0.03;
 
 /// An obstacle as drawn, before it moves.
-pub struct Drawn {
+pub(crate) struct Drawn {
     pub points: Vec<Vec3>,
     pub cells: Vec<Cells>,
 }
 
 /// All obstacles of a model.
-pub fn draw(model: &Model) -> Vec<Drawn> {
+pub(crate) fn draw(model: &Model) -> Vec<Drawn> {
     let obstacles = &model.contact.obstacles;
     let dimension = model.bodies.iter().map(|b| b.kind.space()).max().unwrap_or(3);
     let mut stage = Stage { lo: Vec3::repeat(f64::MAX), hi: Vec3::repeat(f64::MIN), dimension };

@@ -18,7 +18,8 @@
 
 mod read;
 
-pub use read::{FieldData, FrameData, parse, read_vtu, read_vtu_fields};
+pub(crate) use read::read_vtu_fields;
+pub use read::{FieldData, FrameData, parse, read_vtu};
 
 use crate::math::Vec3;
 use crate::mesh::CellKind;
@@ -31,7 +32,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of one block before compression: large enough for zlib's window, small enough to share out.
-pub const BLOCK: usize = 256 * 1024;
+pub(crate) const BLOCK: usize = 256 * 1024;
 /// Blocks compressed before they are written: bounds the memory of a frame (8 MiB of input).
 const BATCH: usize = 32;
 /// zlib's fastest level: doubles are nearly random in their low bytes, more effort gains little.
@@ -62,7 +63,7 @@ pub mod name {
     /// Cell scalar [Pa]: largest von Mises stress of the integration points.
     pub const MISES_MAX: &str = "mises_max";
     /// Cell scalar [Pa]: the largest of [`MISES_MAX`] since the start.
-    pub const MISES_PEAK: &str = "mises_peak";
+    pub(crate) const MISES_PEAK: &str = "mises_peak";
     /// Cell tensors and scalars [Pa], one for each integration point.
     pub const STRESS_POINTS: &str = "stress_points";
     pub const MISES_POINTS: &str = "mises_points";

@@ -68,7 +68,7 @@ impl Drop for End {
 }
 
 /// Does `work` while all other threads of the current pool stand by.
-pub fn awake<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn awake<R>(work: impl FnOnce() -> R) -> R {
     let others = rayon::current_num_threads() - 1;
     if others == 0 || rayon::current_thread_index().is_none() {
         return work();

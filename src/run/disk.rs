@@ -25,7 +25,7 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// The same, and it stays when the power goes.
-pub fn replace_file_for_good(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_file_for_good(path: &Path, content: &[u8]) -> io::Result<()> {
     let tmp = unfinished(path);
     give_name(&tmp, path, write_file(&tmp, content).and_then(|()| sync_file(&tmp)))?;
     sync_folder(path.parent().unwrap_or(Path::new(".")))

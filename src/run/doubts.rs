@@ -14,7 +14,7 @@ const OVERLAP: f64 = 0.1;
 /// step later and for steps that are long for an impact.
 const GIVEN: f64 = 0.05;
 /// Share of the energy that may be unaccounted for.
-const BALANCED: f64 = 0.02;
+const LEDGER_TOL: f64 = 0.02;
 
 /// Everything that is to be said, in words; nothing if the run may be believed as far as it knows.
 pub fn of(run: &Run) -> Vec<String> {
@@ -41,7 +41,7 @@ pub fn of(run: &Run) -> Vec<String> {
 fn energies(ledger: &Ledger) -> Vec<String> {
     let mut doubts = Vec::new();
     let error = ledger.error_max_rel();
-    if error >= BALANCED {
+    if error >= LEDGER_TOL {
         let part = 100.0 * error;
         doubts.push(format!(
             "{part:.1} % of the energy is NOT accounted for: take a smaller step or a finer mesh"

@@ -60,7 +60,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(case: &Case, count: u64, rows: Rows, envelope: Envelope, keep: bool) -> Recorder {
+    pub(crate) fn new(case: &Case, count: u64, rows: Rows, envelope: Envelope, keep: bool) -> Recorder {
         let peaks = Arc::new(Mutex::new(PeakMeter::new(case, envelope)));
         Recorder { times: Times::new(case.end, count), source: Source::new(case), rows, keep, peaks }
     }

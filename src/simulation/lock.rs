@@ -26,7 +26,7 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Takes the lock of a folder, which exists, or says who has it.
-    pub fn take(folder: &Path) -> Result<Lock, SimulationError> {
+    pub(crate) fn take(folder: &Path) -> Result<Lock, SimulationError> {
         let path = folder.join(FILE);
         let mut patience = PATIENCE;
         loop {
@@ -56,7 +56,7 @@ impl Lock {
     }
 
     /// Is somebody at work in a folder? Nothing is changed.
-    pub fn look(folder: &Path) -> Result<(), SimulationError> {
+    pub(crate) fn look(folder: &Path) -> Result<(), SimulationError> {
         let path = folder.join(FILE);
         odd(&path)?;
         let Ok(file) = File::open(&path) else { return Ok(()) };

@@ -78,7 +78,7 @@ impl Unknowns {
     }
 
     /// Unknowns of nodes that follow each other.
-    pub fn of_nodes(&self, nodes: Range<usize>) -> Range<usize> {
+    pub(crate) fn of_nodes(&self, nodes: Range<usize>) -> Range<usize> {
         let first = |k: usize| self.free.get(k).map_or(self.count, |f| f.first as usize);
         first(nodes.start)..first(nodes.end)
     }
@@ -279,7 +279,7 @@ impl System {
     }
 
     /// Adds `factor` times a full matrix, row by row, between the nodes of a stencil (model-wide), three rows to each.
-    pub fn add_dense(&mut self, unknowns: &Unknowns, stencil: &[u32], dense: &[f64], factor: f64) {
+    pub(crate) fn add_dense(&mut self, unknowns: &Unknowns, stencil: &[u32], dense: &[f64], factor: f64) {
         let width = 3 * stencil.len();
         for (b, &column) in stencil.iter().enumerate() {
             for (a, &row) in stencil.iter().enumerate() {

@@ -127,7 +127,7 @@ struct Island {
 
 /// Unknowns that are coupled, in the order of their first members.
 #[derive(Clone, Debug, Default)]
-pub struct Islands {
+pub(crate) struct Islands {
     sets: Sets,
     members: Vec<Vec<u32>>,
     count: usize,
@@ -136,7 +136,7 @@ pub struct Islands {
 
 impl Islands {
     /// Finds them in the pattern of a matrix.
-    pub fn find(&mut self, a: &Matrix) {
+    pub(crate) fn find(&mut self, a: &Matrix) {
         let n = a.size();
         self.sets.reset(n);
         for i in 0..n {
@@ -165,17 +165,17 @@ impl Islands {
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// Unknowns of an island, ascending.
-    pub fn members(&self, island: usize) -> &[u32] {
+    pub(crate) fn members(&self, island: usize) -> &[u32] {
         &self.members[island]
     }
 
     /// Place of an unknown among those of its island.
-    pub fn local(&self, unknown: usize) -> usize {
+    pub(crate) fn local(&self, unknown: usize) -> usize {
         self.local[unknown] as usize
     }
 }

@@ -35,7 +35,7 @@ use std::time::Instant;
 use sweep::{Errors, Island, Row, STRETCH, Shared, SweepInput};
 
 /// Points of the largest contact: a node on a quadrilateral.
-pub const POINTS: usize = 5;
+pub(crate) const POINTS: usize = 5;
 /// Share of what a node can move below which a contact cannot be opened.
 const HELD: f64 = 1e-12;
 /// Nodes that one thread goes through at a stretch.

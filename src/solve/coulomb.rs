@@ -30,7 +30,7 @@ use super::envelope::Envelope;
 use rayon::prelude::*;
 
 /// Tangential unknowns of a constraint at most.
-pub const TANGENTIAL: usize = 5;
+pub(crate) const TANGENTIAL: usize = 5;
 /// Regular problems at most, and iterations of Newton's method in each of them.
 const PROBLEMS: usize = 16;
 const ITERATIONS: usize = 12;
@@ -273,9 +273,9 @@ impl Island {
         let (mut left, mut scale, mut over): (f64, f64, f64) = (0.0, 0.0, 0.0);
         for c in 0..self.contacts() {
             let (n, w) = (self.first[c], self.hard[c]);
-            let natural = (self.r[n] - self.u[n] / w).max(0.0);
+            let projected = (self.r[n] - self.u[n] / w).max(0.0);
             // normal motions in units of length: rows are those of distances
-            let mut own = (self.r[n] - natural).abs() * w;
+            let mut own = (self.r[n] - projected).abs() * w;
             scale = scale.max(self.r[n].abs() * w).max(-self.b[n]);
             let w = self.soft[c];
             if w > 0.0 {

@@ -168,7 +168,7 @@ impl Contacts<'_> {
 
 /// Solves for forces `r` from where they are. `w` is column by column, `b` shifted as the law wants it; `u` is scratch. A
 /// stop leaves the contacts as they are.
-pub fn solve(
+pub(crate) fn solve(
     w: &[f64],
     b: &[f64],
     mu: &[f64],

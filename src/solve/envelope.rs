@@ -8,7 +8,7 @@
 
 /// `A = L U` in an envelope: row i of L and column i of U both begin at `first[i]`.
 #[derive(Clone, Debug, Default)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     first: Vec<u32>,
     /// Where row i of L and column i of U begin in `lower` and `upper`; entry j stands at `start[i] + j - first[i]`.
     start: Vec<usize>,
@@ -22,7 +22,7 @@ pub struct Envelope {
 
 impl Envelope {
     /// Factors the matrix with these entries (row, column, value), each once; its pattern is symmetric.
-    pub fn factor(&mut self, size: usize, entries: &[(u32, u32, f64)]) {
+    pub(crate) fn factor(&mut self, size: usize, entries: &[(u32, u32, f64)]) {
         self.number(size, entries);
         self.first.clear();
         self.first.extend(0..size as u32);
@@ -77,7 +77,7 @@ impl Envelope {
     }
 
     /// Solves in place.
-    pub fn solve(&mut self, b: &mut [f64]) {
+    pub(crate) fn solve(&mut self, b: &mut [f64]) {
         let Envelope { first, start, lower, upper, pivot, place, work } = self;
         work.clear();
         work.resize(b.len(), 0.0);

@@ -12,7 +12,7 @@ const RESTARTS: usize = 3;
 const TOLERANCE: f64 = 1e-12;
 
 /// What was found.
-pub struct Found {
+pub(crate) struct Found {
     pub x: Vec<f64>,
     pub iterations: u32,
     pub converged: bool,
@@ -27,7 +27,7 @@ fn norm(a: &[f64]) -> f64 {
 }
 
 /// Solves `A x = b`; `precondition` solves with the nearby matrix in place.
-pub fn gmres(
+pub(crate) fn gmres(
     matrix: &Matrix,
     precondition: impl Fn(&mut [f64]) -> Result<(), FactorError>,
     b: &[f64],

@@ -26,7 +26,7 @@ const HELD: f64 = 1e-12;
 
 /// The answer for `W = w·1`, `w > 0`.
 #[inline]
-pub fn closed_form(w: f64, b: &Vec3, mu: f64) -> Vec3 {
+pub(crate) fn closed_form(w: f64, b: &Vec3, mu: f64) -> Vec3 {
     // not `b.x >= 0`: what is no number pushes nobody
     let closes = b.x < 0.0;
     if !closes {
@@ -41,7 +41,7 @@ pub fn closed_form(w: f64, b: &Vec3, mu: f64) -> Vec3 {
 /// How far a force and the velocity `u = W r + b` are from the law [N], with the scale `w` of W:
 /// `|r − P(r − (u_t + (u_n + μ|u_t|) n)/w)|`.
 #[inline]
-pub fn natural_map(r: &Vec3, u: &Vec3, mu: f64, w: f64) -> f64 {
+pub(crate) fn natural_map(r: &Vec3, u: &Vec3, mu: f64, w: f64) -> f64 {
     (r - project_to_cone(&(r - law_velocity(u, mu) / w), mu)).norm()
 }
 
@@ -56,7 +56,7 @@ pub fn natural_map(r: &Vec3, u: &Vec3, mu: f64, w: f64) -> f64 {
 /// ```
 ///
 /// α = 0 sticks. If that takes too much friction there is a smallest α that does not; it always exists.
-pub fn exact(w: &Mat3, b: &Vec3, mu: f64) -> Vec3 {
+pub(crate) fn exact(w: &Mat3, b: &Vec3, mu: f64) -> Vec3 {
     let (wnn, trace) = (w[(0, 0)], w.trace());
     let closes = b.x < 0.0 && wnn > HELD * trace;
     if !closes {
@@ -262,6 +262,6 @@ fn roots(p: &[f64; 5], most: f64) -> [Option<f64>; 4] {
 
 #[cfg(test)]
 mod iterations;
-pub mod uzawa;
+pub(crate) mod uzawa;
 #[cfg(test)]
 mod tests;

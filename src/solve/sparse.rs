@@ -134,7 +134,7 @@ impl Factors {
     }
 
     /// GMRES on the factors of the symmetric part, however small.
-    pub fn krylov(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
+    pub(crate) fn krylov(matrix: &Matrix, order: Option<&[usize]>) -> Result<Factors, FactorError> {
         let mut part = Matrix::default();
         matrix.symmetric_part(&mut part);
         let factors = Cholesky::new(&part, order)?;

@@ -44,7 +44,7 @@ pub(super) fn invariants<L: Lane>(strain: &Sym<L>) -> Invariants<L> {
 impl<L: Lane> Invariants<L> {
     /// `1 − C⁻¹`, given `1/J²`.
     #[inline(always)]
-    pub fn one_minus_inverse(&self, inv_j2: L) -> Sym<L> {
+    pub(crate) fn one_minus_inverse(&self, inv_j2: L) -> Sym<L> {
         let (e, c) = (&self.strain, &self.cofactor);
         let (two, four) = (inv_j2 * 2.0, inv_j2 * 4.0);
         let q = inv_j2 * self.curved;

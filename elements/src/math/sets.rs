@@ -21,7 +21,7 @@ impl Sets {
     }
 
     /// Takes some out again, each alone. Nobody of their sets may be left in.
-    pub fn part(&mut self, members: &[u32]) {
+    pub fn separate(&mut self, members: &[u32]) {
         members.iter().for_each(|&k| self.towards[k as usize] = k);
     }
 
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4, 5].map(|k| sets.lowest(k)), [0, 1, 2, 3, 3, 3]);
         assert_eq!(sets.join(4, 1), 1);
         assert_eq!([3, 4, 5].map(|k| sets.find(k)), [1; 3]);
-        sets.part(&[1, 3, 4, 5]);
+        sets.separate(&[1, 3, 4, 5]);
         assert_eq!([0, 1, 2, 3, 4, 5].map(|k| sets.lowest(k)), [0, 1, 2, 3, 4, 5]);
         assert_eq!((sets.push(), sets.len()), (6, 7));
     }

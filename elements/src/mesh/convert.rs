@@ -4,7 +4,7 @@ use super::{CellKind, Cells, Mesh, MeshError, Side, shape::limits, shape_functio
 use std::collections::BTreeMap;
 
 /// Cuts every quad of a pure quad4 mesh along its diagonal 0–2.
-pub fn quads_to_triangles(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
+pub(crate) fn quads_to_triangles(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
     let quads = &mesh.cells[0];
     debug_assert!(mesh.cells.len() == 1 && quads.kind == CellKind::Quad4);
     let mut nodes = limits::room(shape, "cells", 6 * quads.len())?;
@@ -23,7 +23,7 @@ pub fn quads_to_triangles(shape: &'static str, mesh: &Mesh) -> Result<Mesh, Mesh
 }
 
 /// The cells that a solid shape was asked for, from its hexes.
-pub fn hexes_to(shape: &'static str, mesh: Mesh, cell: CellKind) -> Result<Mesh, MeshError> {
+pub(crate) fn hexes_to(shape: &'static str, mesh: Mesh, cell: CellKind) -> Result<Mesh, MeshError> {
     match cell {
         CellKind::Tet4 => hexes_to_tets(shape, &mesh),
         CellKind::Tet10 => quadratic_tets(shape, &hexes_to_tets(shape, &mesh)?),
@@ -33,7 +33,7 @@ pub fn hexes_to(shape: &'static str, mesh: Mesh, cell: CellKind) -> Result<Mesh,
 
 /// Puts a node into the middle of every edge of a pure tet4 mesh; edges stay straight. Middles come after the corners, in the order
 /// of the corners of their edges. A set of nodes gets the middles of edges that have both ends in it.
-pub fn quadratic_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
+pub(crate) fn quadratic_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
     let tets = &mesh.cells[0];
     debug_assert!(mesh.cells.len() == 1 && tets.kind == CellKind::Tet4);
     let ends = |tet: &[u32], [b, c]: [usize; 2]| [tet[b].min(tet[c]), tet[b].max(tet[c])];
@@ -68,7 +68,7 @@ pub fn quadratic_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshErro
 ///
 /// Every face is split by the diagonal through its smallest node id, so neighbours agree. The tets are cones
 /// from the smallest node of the hex over the triangles of the three faces that do not contain it.
-pub fn hexes_to_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
+pub(crate) fn hexes_to_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError> {
     let hexes = &mesh.cells[0];
     debug_assert!(mesh.cells.len() == 1 && hexes.kind == CellKind::Hex8);
     let mut nodes = limits::room(shape, "cells", 24 * hexes.len())?;
@@ -103,7 +103,7 @@ pub fn hexes_to_tets(shape: &'static str, mesh: &Mesh) -> Result<Mesh, MeshError
 }
 
 /// The two triangles of a quad, split by the diagonal through its smallest node id, orientation kept.
-pub fn halves(quad: [u32; 4]) -> [[u32; 3]; 2] {
+pub(crate) fn halves(quad: [u32; 4]) -> [[u32; 3]; 2] {
     let first = (0..4).min_by_key(|&k| quad[k]).unwrap_or(0);
     let [a, b, c, d] = [0, 1, 2, 3].map(|k| quad[(first + k) % 4]);
     [[a, b, c], [a, c, d]]
@@ -111,7 +111,7 @@ pub fn halves(quad: [u32; 4]) -> [[u32; 3]; 2] {
 
 /// A hex8 mesh from a quad4 mesh in the x–y plane, repeated at every height of `z` (ascending). Side sets
 /// sweep along; the ends become `zmin` and `zmax`. Counts fit `u32`.
-pub fn extrude(shape: &'static str, plane: &Mesh, z: &[f64]) -> Result<Mesh, MeshError> {
+pub(crate) fn extrude(shape: &'static str, plane: &Mesh, z: &[f64]) -> Result<Mesh, MeshError> {
     let quads = &plane.cells[0];
     debug_assert!(plane.cells.len() == 1 && quads.kind == CellKind::Quad4);
     let (per_layer, layers) = (plane.nodes.len() as u32, z.len() as u32 - 1);

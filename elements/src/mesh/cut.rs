@@ -5,7 +5,7 @@ use crate::math::Vec3;
 use std::collections::BTreeMap;
 
 /// Cells on their way to a mesh.
-pub struct Cut {
+pub(crate) struct Cut {
     pub nodes: Vec<Vec3>,
     pub kind: CellKind,
     pub cells: Vec<u32>,
@@ -14,7 +14,7 @@ pub struct Cut {
 }
 
 /// The nodes of a side in ascending order.
-pub fn orient(side: &[u32]) -> Vec<u32> {
+pub(crate) fn orient(side: &[u32]) -> Vec<u32> {
     let mut side = side.to_vec();
     side.sort_unstable();
     side
@@ -35,7 +35,7 @@ impl Middles {
 
 impl Cut {
     /// Every triangle into four, every tetrahedron into eight.
-    pub fn refine(&mut self) {
+    pub(crate) fn refine(&mut self) {
         let (mut middles, mut cells) = (Middles::default(), Vec::new());
         let nodes = &mut self.nodes;
         for cell in self.cells.chunks_exact(self.kind.nodes()) {
@@ -62,7 +62,7 @@ impl Cut {
     }
 
     /// Has every cell something inside?
-    pub fn positive(&self) -> bool {
+    pub(crate) fn positive(&self) -> bool {
         self.cells.chunks_exact(self.kind.nodes()).all(|cell| {
             let at = |k: usize| self.nodes[cell[k] as usize] - self.nodes[cell[0] as usize];
             match self.kind {
@@ -73,7 +73,7 @@ impl Cut {
     }
 
     /// The mesh; sides with label k are called `names[k]`. Every name stands for a set, if an empty one.
-    pub fn mesh(self, names: &[String]) -> Mesh {
+    pub(crate) fn mesh(self, names: &[String]) -> Mesh {
         let mut sets: BTreeMap<&String, Vec<Side>> = names.iter().map(|n| (n, Vec::new())).collect();
         for (cell, nodes) in (0..).zip(self.cells.chunks_exact(self.kind.nodes())) {
             for (side, of) in (0..).zip(self.kind.sides()) {

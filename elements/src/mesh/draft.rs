@@ -13,7 +13,7 @@ use super::{CellKind, Cells, Mesh, MeshError, Side, surface};
 use std::collections::BTreeMap;
 
 /// Cells of one kind as a file has them.
-pub struct DraftCells {
+pub(crate) struct DraftCells {
     pub kind: CellKind,
     /// Of cells that have more nodes than their kind, their name in the file; only the corners are kept. They can be
     /// sides of quadratic cells and nothing else.
@@ -28,10 +28,10 @@ impl DraftCells {
 }
 
 /// A set of cells of any dimension: (list, cell).
-pub type CellSet = Vec<(u32, u32)>;
+pub(crate) type CellSet = Vec<(u32, u32)>;
 
 #[derive(Default)]
-pub struct Draft {
+pub(crate) struct Draft {
     pub mesh: Mesh,
     pub lists: Vec<DraftCells>,
     pub cell_sets: BTreeMap<String, CellSet>,
@@ -43,7 +43,7 @@ pub struct Draft {
 
 impl Draft {
     /// The list for cells of `kind`, new or known.
-    pub fn list(&mut self, kind: CellKind, more_nodes: Option<&'static str>) -> usize {
+    pub(crate) fn list(&mut self, kind: CellKind, more_nodes: Option<&'static str>) -> usize {
         let known = self.lists.iter().position(|l| (l.kind, l.more_nodes) == (kind, more_nodes));
         known.unwrap_or_else(|| {
             self.lists.push(DraftCells { kind, more_nodes, nodes: Vec::new() });
@@ -51,7 +51,7 @@ impl Draft {
         })
     }
 
-    pub fn finish(self) -> Result<Mesh, MeshError> {
+    pub(crate) fn finish(self) -> Result<Mesh, MeshError> {
         let Draft { mut mesh, lists, cell_sets, side_sets, strict } = self;
         let Some(dimension) = lists.iter().filter(|l| l.len() > 0).map(|l| l.kind.dimension()).max() else {
             return Err(MeshError::NoCells);

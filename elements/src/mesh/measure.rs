@@ -24,4 +24,18 @@ impl Mesh {
         let solid = self.cells.iter().filter(|c| c.kind.dimension() == dimension);
         solid.map(|c| self.measures(c).sum::<f64>()).sum()
     }
+
+    /// Centre of all cells, each as heavy as it is large.
+    pub fn centroid(&self) -> Vec3 {
+        let (mut whole, mut first) = (0.0, Vec3::zeros());
+        for cells in &self.cells {
+            for (k, measure) in self.measures(cells).enumerate() {
+                let nodes = cells.cell(k);
+                whole += measure;
+                first += measure / nodes.len() as f64
+                    * nodes.iter().map(|&n| self.nodes[n as usize]).sum::<Vec3>();
+            }
+        }
+        first / whole
+    }
 }

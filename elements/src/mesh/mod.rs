@@ -20,6 +20,7 @@ pub mod abaqus;
 pub mod check;
 pub mod convex;
 pub mod describe;
+pub mod drawn;
 pub mod error;
 pub mod file;
 pub mod gmsh;

@@ -8,7 +8,7 @@ use crate::mesh::error::Place;
 use std::str::FromStr;
 
 #[derive(Clone, Copy)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     Text,
     /// `wide`: sizes have 8 bytes and not 4.
     Binary {
@@ -17,7 +17,7 @@ pub enum Encoding {
     },
 }
 
-pub struct Source<'a> {
+pub(crate) struct Source<'a> {
     bytes: &'a [u8],
     at: usize,
     pub encoding: Encoding,
@@ -26,36 +26,36 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub fn new(bytes: &'a [u8]) -> Source<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Source<'a> {
         Source { bytes, at: 0, encoding: Encoding::Text, binary_file: false }
     }
 
-    pub fn is_binary(&self) -> bool {
+    pub(crate) fn is_binary(&self) -> bool {
         matches!(self.encoding, Encoding::Binary { .. })
     }
 
     /// Goes to byte `at` of a file that is binary or not; words are text in both.
-    pub fn start_at(&mut self, at: usize, binary_file: bool) {
+    pub(crate) fn start_at(&mut self, at: usize, binary_file: bool) {
         (self.at, self.binary_file) = (at, binary_file);
     }
 
     /// An error at byte `at` of the file.
-    pub fn error(&self, at: usize, problem: impl Into<String>) -> MeshError {
+    pub(crate) fn error(&self, at: usize, problem: impl Into<String>) -> MeshError {
         MeshError::Content { place: self.place(at), problem: problem.into() }
     }
 
     /// Where byte `at` stands.
-    pub fn place(&self, at: usize) -> Place {
+    pub(crate) fn place(&self, at: usize) -> Place {
         if self.binary_file { Place::Byte(at) } else { Place::of_byte(self.bytes, at) }
     }
 
     /// Where the next number begins.
-    pub fn next_place(&self) -> usize {
+    pub(crate) fn next_place(&self) -> usize {
         if self.is_binary() { self.at } else { self.next_text_place() }
     }
 
     /// Where the next word begins.
-    pub fn next_text_place(&self) -> usize {
+    pub(crate) fn next_text_place(&self) -> usize {
         self.at + self.space()
     }
 
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
     }
 
     /// The next word and its place, or none at the end of the file.
-    pub fn next_word(&mut self) -> Option<(usize, &'a [u8])> {
+    pub(crate) fn next_word(&mut self) -> Option<(usize, &'a [u8])> {
         self.at += self.space();
         let (at, rest) = (self.at, self.rest());
         let length = rest.iter().take_while(|b| !b.is_ascii_whitespace()).count();
@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
         (length > 0).then_some((at, &rest[..length]))
     }
 
-    pub fn word(&mut self, what: &str) -> Result<&'a [u8], MeshError> {
+    pub(crate) fn word(&mut self, what: &str) -> Result<&'a [u8], MeshError> {
         match self.next_word() {
             Some((_, word)) => Ok(word),
             None => Err(self.too_short(what)),
@@ -88,14 +88,14 @@ impl<'a> Source<'a> {
     }
 
     /// A number written as text.
-    pub fn text_number<T: FromStr>(&mut self, what: &str) -> Result<T, MeshError> {
+    pub(crate) fn text_number<T: FromStr>(&mut self, what: &str) -> Result<T, MeshError> {
         let Some((at, word)) = self.next_word() else { return Err(self.too_short(what)) };
         let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         number.ok_or_else(|| self.error(at, format!("expected {what}, found {}", shown(word))))
     }
 
     /// A text in double quotes, up to the last quote of its line.
-    pub fn quoted(&mut self, what: &str) -> Result<String, MeshError> {
+    pub(crate) fn quoted(&mut self, what: &str) -> Result<String, MeshError> {
         let at = self.next_place();
         let rest = &self.bytes[at..];
         let line = &rest[..rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())];
@@ -110,7 +110,7 @@ impl<'a> Source<'a> {
     }
 
     /// Whether the next word is this one, which is then passed.
-    pub fn next_word_is(&mut self, expected: &[u8]) -> bool {
+    pub(crate) fn next_word_is(&mut self, expected: &[u8]) -> bool {
         let from = self.at;
         let is = self.next_word().is_some_and(|(_, word)| word.eq_ignore_ascii_case(expected));
         if !is {
@@ -120,14 +120,14 @@ impl<'a> Source<'a> {
     }
 
     /// Passes lines up to an empty one, or to the end.
-    pub fn skip_past_empty_line(&mut self) {
+    pub(crate) fn skip_past_empty_line(&mut self) {
         let rest = self.rest();
         let end = |k: usize| rest[k] == b'\n' && matches!(rest[k + 1..], [] | [b'\n', ..] | [b'\r', ..]);
         self.at += (0..rest.len()).find(|&k| end(k)).map_or(rest.len(), |k| k + 1);
     }
 
     /// Leaves a text line whatever is left of it, for binary data on the next.
-    pub fn start_line(&mut self) -> Result<(), MeshError> {
+    pub(crate) fn start_line(&mut self) -> Result<(), MeshError> {
         match self.rest().iter().position(|&b| b == b'\n') {
             Some(k) => self.at += k + 1,
             None => return Err(self.too_short("binary data")),
@@ -136,7 +136,7 @@ impl<'a> Source<'a> {
     }
 
     /// The next `length` bytes, which are `count` numbers announced at `at`.
-    pub fn bytes(&mut self, at: usize, length: usize, count: usize) -> Result<&'a [u8], MeshError> {
+    pub(crate) fn bytes(&mut self, at: usize, length: usize, count: usize) -> Result<&'a [u8], MeshError> {
         let Some((now, _)) = self.rest().split_at_checked(length) else {
             let left = self.rest().len();
             let claim = format!("the file claims {count} numbers here, but {left} bytes are left of it");
@@ -158,7 +158,7 @@ impl<'a> Source<'a> {
     }
 
     /// A whole number that Gmsh calls `int`.
-    pub fn int(&mut self, what: &str) -> Result<i64, MeshError> {
+    pub(crate) fn int(&mut self, what: &str) -> Result<i64, MeshError> {
         match self.encoding {
             Encoding::Text => self.text_number(what),
             Encoding::Binary { big_endian, .. } => {
@@ -169,7 +169,7 @@ impl<'a> Source<'a> {
     }
 
     /// A whole number that Gmsh calls `size_t`.
-    pub fn size(&mut self, what: &str) -> Result<u64, MeshError> {
+    pub(crate) fn size(&mut self, what: &str) -> Result<u64, MeshError> {
         match self.encoding {
             Encoding::Text => self.text_number(what),
             Encoding::Binary { big_endian, wide: true } => {
@@ -184,7 +184,7 @@ impl<'a> Source<'a> {
     }
 
     /// A floating-point number, which may be anything, also not a number.
-    pub fn float(&mut self, what: &str) -> Result<f64, MeshError> {
+    pub(crate) fn float(&mut self, what: &str) -> Result<f64, MeshError> {
         match self.encoding {
             Encoding::Text => self.text_number(what),
             Encoding::Binary { big_endian, .. } => {
@@ -195,7 +195,7 @@ impl<'a> Source<'a> {
     }
 
     /// Three finite coordinates.
-    pub fn point(&mut self, tag: u64) -> Result<crate::math::Vec3, MeshError> {
+    pub(crate) fn point(&mut self, tag: u64) -> Result<crate::math::Vec3, MeshError> {
         let mut point = crate::math::Vec3::zeros();
         for (axis, c) in ["x", "y", "z"].iter().zip(point.iter_mut()) {
             let at = self.next_place();
@@ -211,7 +211,7 @@ impl<'a> Source<'a> {
 
     /// Refuses a count of records (each of so many ints, sizes and floats at least) that the rest of the file
     /// cannot hold. `at` is the place of the count.
-    pub fn fits(
+    pub(crate) fn fits(
         &self,
         at: usize,
         count: u64,
@@ -235,7 +235,7 @@ impl<'a> Source<'a> {
     }
 
     /// Leaves the text line that precedes binary data.
-    pub fn start_data(&mut self) -> Result<(), MeshError> {
+    pub(crate) fn start_data(&mut self) -> Result<(), MeshError> {
         if self.is_binary() {
             let rest = self.rest();
             let length = match rest {
@@ -249,7 +249,7 @@ impl<'a> Source<'a> {
     }
 
     /// Turns to binary numbers, of the byte order in which the next integer is 1.
-    pub fn start_binary(&mut self, wide: bool) -> Result<(), MeshError> {
+    pub(crate) fn start_binary(&mut self, wide: bool) -> Result<(), MeshError> {
         self.binary_file = true;
         self.encoding = Encoding::Binary { big_endian: false, wide };
         self.start_data()?;
@@ -265,7 +265,7 @@ impl<'a> Source<'a> {
     }
 
     /// The line that ends section `name`.
-    pub fn end_of(&mut self, name: &[u8]) -> Result<(), MeshError> {
+    pub(crate) fn end_of(&mut self, name: &[u8]) -> Result<(), MeshError> {
         let end = [b"$End", name].concat();
         match self.next_word() {
             Some((_, word)) if word == end => Ok(()),
@@ -277,7 +277,7 @@ impl<'a> Source<'a> {
     }
 
     /// Passes over section `name`, which began at `at`.
-    pub fn skip_past_end_of(&mut self, name: &[u8], at: usize) -> Result<(), MeshError> {
+    pub(crate) fn skip_past_end_of(&mut self, name: &[u8], at: usize) -> Result<(), MeshError> {
         let end = [b"$End", name].concat();
         match self.rest().windows(end.len()).position(|window| window == end) {
             Some(k) => {
@@ -290,7 +290,7 @@ impl<'a> Source<'a> {
 }
 
 /// A word of the file as it can be shown in a message.
-pub fn shown(word: &[u8]) -> String {
+pub(crate) fn shown(word: &[u8]) -> String {
     const MOST: usize = 40;
     let text = String::from_utf8_lossy(&word[..word.len().min(MOST)]);
     let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();

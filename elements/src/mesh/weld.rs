@@ -4,7 +4,7 @@ use crate::math::Vec3;
 use std::collections::HashMap;
 
 /// Vertices become one, first those that are equal, then those within `within` [m] of one that came before.
-pub struct Welded {
+pub(crate) struct Welded {
     pub nodes: Vec<Vec3>,
     /// The node of each vertex that was given.
     pub of: Vec<u32>,
@@ -14,7 +14,7 @@ pub struct Welded {
 const BOX: f64 = 64.0;
 
 /// `nodes` as they come, equal ones already taken together.
-pub fn weld(nodes: &[Vec3], within: f64) -> Welded {
+pub(crate) fn weld(nodes: &[Vec3], within: f64) -> Welded {
     let mut welded = Welded { nodes: Vec::new(), of: Vec::with_capacity(nodes.len()) };
     if within <= 0.0 {
         return Welded { nodes: nodes.to_vec(), of: (0..nodes.len() as u32).collect() };

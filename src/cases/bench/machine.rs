@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// Largest rate of fused multiply-adds of this core, each counted as two operations [1/s].
-pub fn fused_multiply_add_peak() -> f64 {
+pub(crate) fn fused_multiply_add_peak() -> f64 {
     // The best of many short tries: a try that was interrupted does not count.
     (0..2000).map(|_| pulp::Arch::new().dispatch(Chains)).fold(0.0, f64::max)
 }
@@ -37,7 +37,7 @@ impl pulp::WithSimd for Chains {
 }
 
 /// Bytes per second of `a = b + s c` on arrays far larger than the caches, on one thread.
-pub fn memory_bandwidth() -> f64 {
+pub(crate) fn memory_bandwidth() -> f64 {
     // Three arrays of 128 MB; the last-level caches of servers are large.
     let n = 16_000_000;
     let (b, c) = (vec![1.0; n], vec![2.0; n]);

@@ -113,11 +113,11 @@ impl Origin {
         self.check(check, Relation::Within, [measured, expected, tolerance])
     }
 
-    pub fn at_most(self, check: impl Into<String>, measured: f64, expected: f64) -> Check {
+    pub(crate) fn at_most(self, check: impl Into<String>, measured: f64, expected: f64) -> Check {
         self.check(check, Relation::AtMost, [measured, expected, 0.0])
     }
 
-    pub fn at_least(self, check: impl Into<String>, measured: f64, expected: f64) -> Check {
+    pub(crate) fn at_least(self, check: impl Into<String>, measured: f64, expected: f64) -> Check {
         self.check(check, Relation::AtLeast, [measured, expected, 0.0])
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Surface {
 
 impl Surface {
     /// `n` by `m` squares, each cut along one diagonal; corners by their place from 0 to 1. `closed`: the last column is the first.
-    pub fn lattice(n: u32, m: u32, closed: bool, lift: impl Fn(f64, f64) -> Vec3) -> Surface {
+    pub(crate) fn lattice(n: u32, m: u32, closed: bool, lift: impl Fn(f64, f64) -> Vec3) -> Surface {
         let row = if closed { n } else { n + 1 };
         let at = |i: u32, j: u32| j * row + i % row;
         let place = |k: u32| lift(f64::from(k % row) / f64::from(n), f64::from(k / row) / f64::from(m));
@@ -38,7 +38,7 @@ impl Surface {
         Surface { nodes: (0..row * (m + 1)).map(place).collect(), cells, sets: Vec::new() }
     }
 
-    pub fn with(mut self, name: &'static str, nodes: Vec<u32>) -> Surface {
+    pub(crate) fn with(mut self, name: &'static str, nodes: Vec<u32>) -> Surface {
         self.sets.push((name, nodes));
         self
     }

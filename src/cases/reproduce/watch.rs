@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks at a run whenever the history does.
-pub type Watch = fn(&Look, &mut Seen);
+pub(crate) type Watch = fn(&Look, &mut Seen);
 
 /// What was seen.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     columns: BTreeMap<&'static str, Vec<f64>>,
     /// Positions of all nodes, look by look, if they were kept.
     pub positions: Vec<Vec<Vec3>>,
@@ -18,11 +18,11 @@ pub struct Seen {
 
 impl Seen {
     /// One more number of a column.
-    pub fn push(&mut self, column: &'static str, value: f64) {
+    pub(crate) fn push(&mut self, column: &'static str, value: f64) {
         self.columns.entry(column).or_default().push(value);
     }
 
-    pub fn column(&self, name: &str) -> Option<&[f64]> {
+    pub(crate) fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.get(name).map(Vec::as_slice)
     }
 }
@@ -36,7 +36,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// Looks `count` times after the start, up to `end` [s].
-    pub fn new(watch: Watch, end: f64, count: u64) -> Watcher {
+    pub(crate) fn new(watch: Watch, end: f64, count: u64) -> Watcher {
         Watcher { watch, times: Times::new(end, count), seen: Arc::default() }
     }
 }

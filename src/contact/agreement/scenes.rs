@@ -7,7 +7,7 @@ use crate::contact::search::{Pass, Query};
 use crate::math::Vec3;
 
 /// Dice of their own for each scene.
-pub fn dice_of(seed: u64) -> Dice {
+pub(crate) fn dice_of(seed: u64) -> Dice {
     Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
 }
 
@@ -32,7 +32,7 @@ struct Family {
     grid: bool,
 }
 
-pub fn random_case(seed: u64) -> Case {
+pub(crate) fn random_case(seed: u64) -> Case {
     let mut dice = dice_of(seed);
     let mut x: Vec<Vec3> = Vec::new();
     let mut bodies = Vec::new();

@@ -112,7 +112,7 @@ pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
 
 /// Bilinear shape functions at (ξ, η).
 #[inline]
-pub fn quad4_weights(xi: f64, eta: f64) -> [f64; 4] {
+pub(crate) fn quad4_weights(xi: f64, eta: f64) -> [f64; 4] {
     let (p, q, r, s) = (0.5 * (1.0 - xi), 0.5 * (1.0 + xi), 0.5 * (1.0 - eta), 0.5 * (1.0 + eta));
     [p * r, q * r, q * s, p * s]
 }

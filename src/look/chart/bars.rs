@@ -61,7 +61,7 @@ pub struct Part {
 }
 
 /// Bars of several parts each, a row for every name.
-pub struct Stacks {
+pub(crate) struct Stacks {
     pub title: String,
     pub caption: String,
     pub parts: Vec<Part>,
@@ -70,7 +70,7 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    pub fn draw(&self) -> Drawing {
+    pub(crate) fn draw(&self) -> Drawing {
         let row = 30.0;
         let head = MARGIN + TITLE + if self.caption.is_empty() { 0.0 } else { TEXT + 6.0 } + 14.0;
         let shown: Vec<usize> =

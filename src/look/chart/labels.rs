@@ -5,7 +5,7 @@ use crate::look::draw::{Anchor, Drawing, Item, Paint};
 use crate::look::font;
 
 /// Labels at the ends of the curves, pushed apart until none touches another.
-pub fn end_labels(d: &mut Drawing, panel: &Panel, y: &Scale, right: f64) {
+pub(crate) fn end_labels(d: &mut Drawing, panel: &Panel, y: &Scale, right: f64) {
     struct Label<'a> {
         text: &'a str,
         paint: Paint,

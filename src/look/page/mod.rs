@@ -19,7 +19,7 @@ use crate::output::vtu::name;
 use serde_json::{Value, json};
 
 /// The page itself, without data.
-pub const PAGE: &str = include_str!("../../../viewer/page.html");
+pub(crate) const PAGE: &str = include_str!("../../../viewer/page.html");
 const STYLE: &str = include_str!("../../../viewer/style.css");
 const SCRIPT: &str = include_str!("../../../viewer/bundle.js");
 
@@ -183,7 +183,7 @@ impl Outline {
 }
 
 /// Name of positions among fields.
-pub const POSITION: &str = "position";
+pub(crate) const POSITION: &str = "position";
 
 /// The middle of the bodies; obstacles go on.
 fn centre(frame: &FrameData, skin: &Skin) -> Vec3 {

@@ -6,17 +6,17 @@ use flate2::write::DeflateEncoder;
 use std::io::Write;
 
 /// Steps between the smallest and the largest number.
-pub const STEPS: f64 = 65535.0;
+pub(crate) const STEPS: f64 = 65535.0;
 
 /// Numbers of some components, packed.
-pub struct Packed {
+pub(crate) struct Packed {
     /// Smallest number and step of each component.
     pub scale: Vec<[f64; 2]>,
     pub text: String,
 }
 
 /// Packs numbers that come one node after the other.
-pub fn pack(numbers: &[f32], components: usize) -> Packed {
+pub(crate) fn pack(numbers: &[f32], components: usize) -> Packed {
     let mut scale = vec![[f64::INFINITY, f64::NEG_INFINITY]; components];
     for (i, &x) in numbers.iter().enumerate().filter(|(_, x)| x.is_finite()) {
         let [lo, hi] = &mut scale[i % components];
@@ -39,7 +39,7 @@ pub fn pack(numbers: &[f32], components: usize) -> Packed {
 }
 
 /// Bytes, deflated, as text.
-pub fn deflated(bytes: &[u8]) -> String {
+pub(crate) fn deflated(bytes: &[u8]) -> String {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
     // writing to memory does not fail
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::math::lists::Lists;
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
-pub struct CheckGroup {
+pub(crate) struct CheckGroup {
     /// Time between two contact checks, or the longest if it follows the speed [ticks].
     pub step: u64,
     pub next: u64,
@@ -20,7 +20,7 @@ pub struct CheckGroup {
 }
 
 /// Check groups of a list that is sorted by step; `alone` if everybody is checked at times of his own.
-pub fn check_groups(steps: &[u64], alone: bool) -> Vec<CheckGroup> {
+pub(crate) fn check_groups(steps: &[u64], alone: bool) -> Vec<CheckGroup> {
     let mut check_groups: Vec<CheckGroup> = Vec::new();
     for (i, &step) in (0..).zip(steps) {
         match check_groups.last_mut() {
@@ -33,19 +33,19 @@ pub fn check_groups(steps: &[u64], alone: bool) -> Vec<CheckGroup> {
 
 /// Whom each member of a list may meet, until boxes are made anew.
 #[derive(Debug, Default)]
-pub struct Near {
+pub(crate) struct Near {
     ids: Lists,
     /// Members that may meet somebody, group after group.
     active: Vec<u32>,
 }
 
 impl Near {
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<u32>() * (self.ids.items.capacity() + self.ids.len() + self.active.capacity())
     }
 
     /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
-    pub fn renew(
+    pub(crate) fn renew(
         &mut self,
         check_groups: &mut [CheckGroup],
         mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool,
@@ -67,11 +67,11 @@ impl Near {
     }
 
     #[inline]
-    pub fn of(&self, member: usize) -> &[u32] {
+    pub(crate) fn of(&self, member: usize) -> &[u32] {
         self.ids.of(member as u32)
     }
 
-    pub fn active(&self, check_group: &CheckGroup) -> &[u32] {
+    pub(crate) fn active(&self, check_group: &CheckGroup) -> &[u32] {
         &self.active[check_group.active.start as usize..check_group.active.end as usize]
     }
 }

@@ -4,13 +4,13 @@
 //! 2⁻²⁰ of the smallest. Differences of ticks are exact as numbers below 2⁵³.
 
 /// Ticks of the smallest step: of classes, of free steps.
-pub const TICKS_OF_CLASSES: u64 = 1 << 10;
-pub const TICKS_OF_FREE_STEPS: u64 = 1 << 20;
+pub(crate) const TICKS_OF_CLASSES: u64 = 1 << 10;
+pub(crate) const TICKS_OF_FREE_STEPS: u64 = 1 << 20;
 /// An instant counts as met this share of a tick early.
 const EARLY: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// Time of tick zero [s].
     pub begin: f64,
     /// Length of a tick [s].
@@ -18,23 +18,23 @@ pub struct Clock {
 }
 
 impl Clock {
-    pub fn time(&self, tick: u64) -> f64 {
+    pub(crate) fn time(&self, tick: u64) -> f64 {
         self.begin + tick as f64 * self.tick
     }
 
     /// Time from one tick to a later one [s].
     #[inline]
-    pub fn between(&self, from: u64, to: u64) -> f64 {
+    pub(crate) fn between(&self, from: u64, to: u64) -> f64 {
         (to - from) as f64 * self.tick
     }
 
     /// First tick at or after a time.
-    pub fn at_or_after(&self, time: f64) -> u64 {
+    pub(crate) fn at_or_after(&self, time: f64) -> u64 {
         ((time - self.begin) / self.tick - EARLY).ceil().max(0.0) as u64
     }
 
     /// Whole ticks in a length of time, at least one.
-    pub fn ticks_in(&self, length: f64) -> u64 {
+    pub(crate) fn ticks_in(&self, length: f64) -> u64 {
         (length / self.tick).floor().clamp(1.0, 9e15) as u64
     }
 }

@@ -19,7 +19,7 @@
 use super::check_groups::{CheckGroup, Near, check_groups};
 mod answers;
 
-pub use answers::EdgePair;
+pub(crate) use answers::EdgePair;
 
 use super::contactors::{Around, Contactor, NOTHING, contactor};
 use super::edges::{Edges, Line};
@@ -58,7 +58,7 @@ const FASTER: f64 = 1.5;
 /// together: friction and neighbours leave some of them less, and a stack that trembles would go deeper by that, check by check.
 const LIFT: f64 = 0.2;
 const HIGHEST: f64 = 1e-3;
-const STILL: f64 = 1e-12;
+const APPROACH_TOL: f64 = 1e-12;
 /// Depths that differ by less than this share of the size of targets are equal.
 const SAME_DEPTH: f64 = 1e-6;
 /// Who moves further between two contact checks than this share of what the other is thick may not be found inside of it.
@@ -79,7 +79,7 @@ struct Hit {
 
 /// What happens in one window.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Window {
+pub(crate) struct Window {
     /// Tick at which it began.
     pub begin: u64,
     pub contacts: u64,
@@ -88,13 +88,13 @@ pub struct Window {
 
 impl Window {
     /// Somebody carries an impulse at `tick`; `last` is when he last did, plus one.
-    pub fn carries(&mut self, last: &mut u64, tick: u64) {
+    pub(crate) fn carries(&mut self, last: &mut u64, tick: u64) {
         self.contacts += u64::from(*last <= self.begin);
         *last = tick + 1;
     }
 }
 
-pub struct Collisions {
+pub(crate) struct Collisions {
     pub world: ContactWorld,
     targets: Targets,
     /// Of each soft body: its targets, counted from the first.
@@ -131,7 +131,7 @@ pub struct Collisions {
 }
 
 impl Collisions {
-    pub fn new(model: &Model, options: &Options, around: &Around, tick: f64) -> Collisions {
+    pub(crate) fn new(model: &Model, options: &Options, around: &Around, tick: f64) -> Collisions {
         let world = ContactWorld::new(model, false);
         let scene = &world.scene;
         let targets = Targets::new(model, scene);
@@ -173,7 +173,7 @@ impl Collisions {
     }
 
     /// Nodes that may take part in a contact.
-    pub fn touched(&self, nodes: usize) -> Vec<bool> {
+    pub(crate) fn touched(&self, nodes: usize) -> Vec<bool> {
         let mut touched = vec![false; nodes];
         self.contactors.iter().for_each(|c| touched[c.node as usize] = true);
         let targets = self.targets.list.iter().filter(|t| self.world.scene.meets_anybody(t.body));
@@ -182,29 +182,29 @@ impl Collisions {
     }
 
     /// Does everybody look at multiples of these steps only?
-    pub fn in_rhythm(&self, mut steps: impl Iterator<Item = u64>) -> bool {
+    pub(crate) fn in_rhythm(&self, mut steps: impl Iterator<Item = u64>) -> bool {
         let follows = self.contactors.iter().any(|c| c.travel > 0.0);
         !follows && steps.all(|s| self.check_groups.iter().all(|r| r.step.is_multiple_of(s)))
     }
 
     /// Median size of the targets [m].
-    pub fn size(&self) -> f64 {
+    pub(crate) fn size(&self) -> f64 {
         self.room / ROOM
     }
 
     /// Room around boxes [m].
-    pub fn room(&self) -> f64 {
+    pub(crate) fn room(&self) -> f64 {
         self.room
     }
 
     /// Are boxes too old?
     #[inline]
-    pub fn is_due(&self, tick: u64) -> bool {
+    pub(crate) fn is_due(&self, tick: u64) -> bool {
         tick >= self.until
     }
 
     /// Makes all boxes and lists hold from now on; `edges` have some of their own.
-    pub fn refresh(&mut self, edges: &mut Edges, context: &ContactContext) {
+    pub(crate) fn refresh(&mut self, edges: &mut Edges, context: &ContactContext) {
         let motion = context.motion();
         let fastest = (self.targets.list.iter())
             .flat_map(|t| t.nodes())
@@ -263,7 +263,7 @@ impl Collisions {
     }
 
     /// Memory of boxes, cells and lists [bytes].
-    pub fn search_bytes(&self) -> usize {
+    pub(crate) fn search_bytes(&self) -> usize {
         self.cells.iter().map(Cells::memory_bytes).sum::<usize>()
             + self.near.memory_bytes()
             + size_of::<Target>() * self.targets.list.capacity()
@@ -286,27 +286,27 @@ impl Collisions {
     }
 
     /// Can something of a body, inside this box until boxes are made anew, meet another body?
-    pub fn may_reach(&self, body: u32, around: &Aabb) -> bool {
+    pub(crate) fn may_reach(&self, body: u32, around: &Aabb) -> bool {
         let mut others = self.neighbours[body as usize].iter();
         others.any(|&b| around.meets(&self.extents[b as usize].grown(self.room)))
     }
 
     /// Somebody has got this fast.
     #[inline]
-    pub fn notice_speed(&mut self, speed_squared: f64, now: u64) {
+    pub(crate) fn notice_speed(&mut self, speed_squared: f64, now: u64) {
         if speed_squared > self.cap_squared {
             self.until = now;
         }
     }
 
     /// Somebody may have got too fast by impulses.
-    pub fn notice_impulses(&mut self, now: u64) {
+    pub(crate) fn notice_impulses(&mut self, now: u64) {
         let fastest = std::mem::take(&mut self.tally.speed_squared);
         self.notice_speed(fastest, now);
     }
 
     /// The nodes of a group are checked for contact and answered; returns when they are checked again.
-    pub fn check(&mut self, check_group: usize, context: &mut ContactContext) -> u64 {
+    pub(crate) fn check(&mut self, check_group: usize, context: &mut ContactContext) -> u64 {
         let CheckGroup { step, ref members, .. } = self.check_groups[check_group];
         let (first, count) = (members.start as usize, members.len());
         self.tally.checks += count as u64;
@@ -346,7 +346,7 @@ impl Collisions {
     }
 
     /// Who is deeper has a smaller rank; depths that differ by round-off have the same.
-    pub fn rank(&self, depth: f64) -> i64 {
+    pub(crate) fn rank(&self, depth: f64) -> i64 {
         -(depth / (SAME_DEPTH * self.size())).round() as i64
     }
 
@@ -469,7 +469,12 @@ impl Collisions {
     }
 
     /// An edge bounces off edges of obstacles.
-    pub fn try_edges_of_obstacles(&mut self, mine: &Line, carried: &mut u64, context: &mut ContactContext) {
+    pub(crate) fn try_edges_of_obstacles(
+        &mut self,
+        mine: &Line,
+        carried: &mut u64,
+        context: &mut ContactContext,
+    ) {
         if !self.obstacles.has_edges() {
             return;
         }
@@ -488,7 +493,7 @@ impl Collisions {
 
     /// Two points that overlap bounce if they go deeper. `nodes` are those that the points of the pair count in; `checked` is the
     /// node that is lifted.
-    pub fn bounce(
+    pub(crate) fn bounce(
         &mut self,
         mut pair: Pair,
         checked: Option<&Contactor>,
@@ -512,7 +517,7 @@ impl Collisions {
         }
     }
 
-    pub fn save(&self, record: &mut Record) {
+    pub(crate) fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let of = |c: &Contactor| [c.known.0.into(), c.known.1.into(), c.behind.into(), c.carried];
         let contactors: Vec<u64> = self.contactors.iter().flat_map(of).collect();
@@ -531,7 +536,7 @@ impl Collisions {
     }
 
     /// Boxes are made anew at the next contact check: nothing that is found depends on them.
-    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let mut contactors = vec![0; 4 * self.contactors.len()];
         record.copy_counts(&name("contactors"), &mut contactors)?;
@@ -572,7 +577,7 @@ fn terms(
 ) -> Terms {
     let seconds = contactor.seconds(motion);
     let (own, stick) = (contactor.size / seconds, model.contact.stick);
-    if approach <= STILL * own {
+    if approach <= APPROACH_TOL * own {
         return Terms { stick, ..Terms::default() };
     }
     let lift = LIFT * (depth / seconds - approach);
@@ -587,7 +592,7 @@ fn contains(b: &Aabb, y: &Vec3) -> bool {
 }
 
 /// Is a box inside a stored one?
-pub fn holds(fat: &Aabb, grown: &Aabb) -> bool {
+pub(crate) fn holds(fat: &Aabb, grown: &Aabb) -> bool {
     (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
 }
 

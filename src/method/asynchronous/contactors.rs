@@ -8,11 +8,11 @@ use crate::math::Vec3;
 use crate::model::Model;
 
 /// Stands for a face nobody remembers.
-pub const NOTHING: u32 = u32::MAX;
+pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// A surface node on its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Contactor {
+pub(crate) struct Contactor {
     pub node: u32,
     pub body: u32,
     /// Its step, or the longest if it follows its speed [ticks].
@@ -33,13 +33,13 @@ pub struct Contactor {
 
 impl Contactor {
     /// Since it last looked [s]; a whole step if it never has.
-    pub fn seconds(&self, motion: &DriftedView) -> f64 {
+    pub(crate) fn seconds(&self, motion: &DriftedView) -> f64 {
         let When { tick, clock, .. } = motion.when;
         if self.seen.1 > 0 { clock.between(self.seen.1 - 1, tick) } else { clock.between(0, self.step) }
     }
 
     /// Where it was when it last looked, being at `y` now. Who has never looked went straight on.
-    pub fn seen_before(&self, y: &Vec3, motion: &DriftedView) -> Vec3 {
+    pub(crate) fn seen_before(&self, y: &Vec3, motion: &DriftedView) -> Vec3 {
         let (at, tick) = self.seen;
         if tick > 0 {
             return at;
@@ -49,7 +49,7 @@ impl Contactor {
 }
 
 /// What steps of contact are made of [s].
-pub struct Around<'a> {
+pub(crate) struct Around<'a> {
     /// Shortest critical step around each node.
     pub local: &'a [f64],
     /// Of all moving elements.
@@ -74,7 +74,7 @@ fn in_rhythm(step: u64, kick: u64) -> u64 {
 }
 
 /// A surface node and its step; none for nodes of obstacles.
-pub fn contactor(
+pub(crate) fn contactor(
     node: u32,
     model: &Model,
     scene: &Scene,

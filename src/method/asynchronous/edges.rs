@@ -35,7 +35,7 @@ const PARALLEL: f64 = 0.05;
 
 /// An edge inside a surface.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub(crate) struct Line {
     pub nodes: [u32; 2],
     facets: [u32; 2],
     pub body: u32,
@@ -47,7 +47,7 @@ pub struct Line {
 
 impl Line {
     /// Edge `edge` of the scene, whose nodes are at `x`; none on a rim.
-    pub fn of(scene: &Scene, edge: usize, x: &[Vec3]) -> Option<Line> {
+    pub(crate) fn of(scene: &Scene, edge: usize, x: &[Vec3]) -> Option<Line> {
         let Edge { nodes, facets, body, .. } = scene.edges[edge];
         if facets[1] == NONE {
             return None;
@@ -64,7 +64,7 @@ impl Line {
 
 /// One edge that looks for others.
 #[derive(Clone, Copy, Debug)]
-pub struct EdgeOf {
+pub(crate) struct EdgeOf {
     line: Line,
     /// Time between two contact checks [ticks].
     step: u64,
@@ -72,7 +72,7 @@ pub struct EdgeOf {
     pub carried: u64,
 }
 
-pub struct Edges {
+pub(crate) struct Edges {
     /// By step, then by number.
     pub list: Vec<EdgeOf>,
     pub check_groups: Vec<CheckGroup>,
@@ -87,7 +87,7 @@ pub struct Edges {
 
 impl Edges {
     /// Edges of bodies that may touch, each as often as the quicker of its nodes.
-    pub fn new(model: &Model, collisions: &Collisions) -> Edges {
+    pub(crate) fn new(model: &Model, collisions: &Collisions) -> Edges {
         let (nodes, scene) = (model.reference.len(), &collisions.world.scene);
         let mut steps = vec![None; nodes];
         collisions.contactors.iter().for_each(|c| steps[c.node as usize] = Some(c.step));
@@ -119,7 +119,7 @@ impl Edges {
     }
 
     /// No edge looks at any other.
-    pub fn none() -> Edges {
+    pub(crate) fn none() -> Edges {
         let cells = Cells::new([0.0; 3], 1.0, 0.0);
         Edges {
             list: Vec::new(),
@@ -134,7 +134,7 @@ impl Edges {
     }
 
     /// Boxes and lists that hold as long as those of the targets.
-    pub fn refresh(&mut self, collisions: &Collisions, motion: &DriftedView) {
+    pub(crate) fn refresh(&mut self, collisions: &Collisions, motion: &DriftedView) {
         let Edges { list, check_groups, near, cells, room, found, .. } = self;
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
@@ -163,7 +163,7 @@ impl Edges {
     }
 
     /// The edges of a group are checked for contact and answered; returns when they are checked again.
-    pub fn check(
+    pub(crate) fn check(
         &mut self,
         check_group: usize,
         collisions: &mut Collisions,
@@ -237,7 +237,7 @@ fn facet_normal(scene: &Scene, facet: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
 
 /// Two edges that have crossed.
 #[derive(Clone, Copy, Debug)]
-pub struct Crossing {
+pub(crate) struct Crossing {
     pub s: f64,
     pub t: f64,
     /// Out of the second, into the first.
@@ -247,7 +247,7 @@ pub struct Crossing {
 
 impl Crossing {
     /// That of lines `a` and `b`, if they have; their nodes are where `at_a` and `at_b` say.
-    pub fn of(
+    pub(crate) fn of(
         [a, b]: [&Line; 2],
         scene: &Scene,
         at_a: impl Fn(u32) -> Vec3 + Copy,

@@ -4,10 +4,10 @@ use crate::math::Vec3;
 use crate::model::Model;
 
 /// Stands for a node that is not held.
-pub const FREE: u32 = u32::MAX;
+pub(crate) const FREE: u32 = u32::MAX;
 
 /// What is fixed about all nodes.
-pub struct Fixed {
+pub(crate) struct Fixed {
     /// 1/m [1/kg], whoever is held.
     pub inv_mass: Vec<f64>,
     /// Place of each node among the held ones, or [`FREE`].
@@ -18,7 +18,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    pub fn new(model: &Model) -> Fixed {
+    pub(crate) fn new(model: &Model) -> Fixed {
         let mut held = vec![FREE; model.mass.len()];
         for (i, h) in model.restraints.held.iter().enumerate() {
             held[h.node as usize] = i as u32;

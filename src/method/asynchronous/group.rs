@@ -31,7 +31,7 @@ const MANY_NODES: usize = 16 * CHUNK;
 
 /// Work and impulses of kicks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct KickSums {
+pub(crate) struct KickSums {
     pub external: f64,
     pub damping: f64,
     pub impulse: Vec3,
@@ -41,7 +41,7 @@ pub struct KickSums {
 }
 
 impl KickSums {
-    pub fn add(&mut self, other: &KickSums) {
+    pub(crate) fn add(&mut self, other: &KickSums) {
         self.external += other.external;
         self.damping += other.damping;
         self.impulse += other.impulse;
@@ -50,7 +50,7 @@ impl KickSums {
     }
 }
 /// One patch of potentials of one block.
-pub struct Task {
+pub(crate) struct Task {
     block: u32,
     /// Place of its patches in [`Group::patches`], and which of them.
     patches: u32,
@@ -61,7 +61,7 @@ pub struct Task {
 
 /// Gravity on a body's nodes in a group: `Σ m_i x` [kg m] and the acceleration [m/s²] at their last kick.
 #[derive(Clone, Debug)]
-pub struct Weight {
+pub(crate) struct Weight {
     body: u32,
     /// Places of its nodes in the group.
     nodes: Range<usize>,
@@ -70,7 +70,7 @@ pub struct Weight {
 }
 
 /// Potentials, or loads, that are kicked together.
-pub struct Group {
+pub(crate) struct Group {
     /// Time between two kicks [ticks], and the next one.
     pub step: u64,
     pub next: u64,
@@ -102,12 +102,12 @@ pub struct Group {
 
 impl Group {
     /// Are its forces those of loads?
-    pub fn is_load(&self) -> bool {
+    pub(crate) fn is_load(&self) -> bool {
         self.potentials == 0
     }
 
     /// Its potentials as (block, potential).
-    pub fn members(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = (u32, u32)> {
         self.tasks.iter().flat_map(|task| {
             let patches = &self.patches[task.patches as usize];
             patches.elements()[patches.range(task.patch as usize)].iter().map(|&p| (task.block, p))
@@ -140,7 +140,7 @@ impl Group {
     }
 
     /// From potentials by block.
-    pub fn of_potentials(model: &Model, step: u64, members: &BTreeMap<usize, Vec<u32>>) -> Group {
+    pub(crate) fn of_potentials(model: &Model, step: u64, members: &BTreeMap<usize, Vec<u32>>) -> Group {
         let mut shares: BTreeMap<u32, f64> = BTreeMap::new();
         for (&b, ids) in members {
             for &p in ids {
@@ -191,7 +191,7 @@ impl Group {
         group
     }
 
-    pub fn of_loads(model: &Model, step: u64, loads: Vec<usize>) -> Group {
+    pub(crate) fn of_loads(model: &Model, step: u64, loads: Vec<usize>) -> Group {
         let nodes = loads.iter().flat_map(|&l| model.loads[l].nodes(model.reference.len()));
         let shares = nodes.map(|n| (n, 0.0)).collect();
         let group = Group::with_nodes(step, shares, model.reference.len());
@@ -199,7 +199,7 @@ impl Group {
     }
 
     /// Work of its loads from their last kick to positions `x`, where they are `now`: the mean of both ends times the way.
-    pub fn load_work(&self, now: &[Vec3], x: &[Vec3]) -> f64 {
+    pub(crate) fn load_work(&self, now: &[Vec3], x: &[Vec3]) -> f64 {
         let each = self.nodes.iter().zip(&self.last).zip(self.force.iter().zip(now));
         each.map(|((&n, last), (before, now))| -0.5 * (before + now).dot(&(x[n as usize] - last))).sum()
     }
@@ -212,14 +212,14 @@ impl Group {
     }
 
     /// Work of gravity from the last kick to positions `x`, where it is `pull`: the mean of both ends times the way.
-    pub fn weight_work(&self, pull: &[Vec3], x: &[Vec3]) -> f64 {
+    pub(crate) fn weight_work(&self, pull: &[Vec3], x: &[Vec3]) -> f64 {
         let work =
             |w: &Weight| 0.5 * (w.pull + pull[w.body as usize]).dot(&(self.moment_of_mass(w, x) - w.at));
         self.weights.iter().map(work).sum()
     }
 
     /// Remembers where the weights are.
-    pub fn settle_weights(&mut self, pull: &[Vec3], x: &[Vec3]) {
+    pub(crate) fn settle_weights(&mut self, pull: &[Vec3], x: &[Vec3]) {
         let mut weights = std::mem::take(&mut self.weights);
         for w in &mut weights {
             (w.at, w.pull) = (self.moment_of_mass(w, x), pull[w.body as usize]);
@@ -237,7 +237,7 @@ impl Group {
     }
 
     /// Brings its nodes to `tick`.
-    pub fn drift(&self, tick: u64, clock: &Clock, nodes: &mut Nodes) {
+    pub(crate) fn drift(&self, tick: u64, clock: &Clock, nodes: &mut Nodes) {
         let move_some = |mine: &[u32], first: usize, x: &mut [Vec3], v: &[Vec3], tau: &mut [u64]| {
             for &n in mine {
                 let i = n as usize - first;
@@ -259,7 +259,7 @@ impl Group {
     }
 
     /// Forces at positions `x` and time `time`, one per node of the group, into `force`.
-    pub fn evaluate(&mut self, at: At, memory: &[Vec<f64>], work: &mut Work, force: &mut [Vec3]) {
+    pub(crate) fn evaluate(&mut self, at: At, memory: &[Vec<f64>], work: &mut Work, force: &mut [Vec3]) {
         if self.is_load() {
             force.fill(Vec3::zeros());
             for &l in self.loads.iter() {
@@ -291,7 +291,7 @@ impl Group {
     }
 
     /// All its potentials at positions `x`: their forces to the slots of their tasks.
-    pub fn pass(&mut self, at: At, memory: &[Vec<f64>], work: &mut Work) {
+    pub(crate) fn pass(&mut self, at: At, memory: &[Vec<f64>], work: &mut Work) {
         let Group { patches, tasks, stride, memory_stride, old, new, .. } = self;
         let mut places = self.memory.iter();
         for (task, old) in tasks.iter().zip(old.chunks_exact_mut(*memory_stride)) {
@@ -336,7 +336,7 @@ impl Group {
     }
 
     /// What its passes found, all together: energies, the smallest det F and stable step.
-    pub fn found(&self, work: &Work) -> Pass {
+    pub(crate) fn found(&self, work: &Work) -> Pass {
         let none = Pass { det_f: f64::INFINITY, step: f64::INFINITY, ..Pass::default() };
         work.passes[..self.tasks.len()].iter().fold(none, |all, pass| Pass {
             energy: all.energy + pass.energy,
@@ -347,7 +347,7 @@ impl Group {
     }
 
     /// Is everything a number, and nothing inside out? Else the smallest det F.
-    pub fn check(&self, work: &Work) -> Result<(), f64> {
+    pub(crate) fn check(&self, work: &Work) -> Result<(), f64> {
         let found = self.found(work);
         // not `det_f <= 0`: what is no number is a failure as well
         match found.energy.is_finite() && found.det_f > 0.0 {
@@ -357,7 +357,7 @@ impl Group {
     }
 
     /// Makes what the laws found in the last evaluation their memory.
-    pub fn remember(&self, memory: &mut [Vec<f64>]) {
+    pub(crate) fn remember(&self, memory: &mut [Vec<f64>]) {
         let mut places = self.memory.iter();
         for (task, new) in self.tasks.iter().zip(self.new.chunks_exact(self.memory_stride)) {
             let n = task.memory as usize;
@@ -371,13 +371,13 @@ impl Group {
     }
 
     /// Remembers where the nodes of loads are.
-    pub fn settle(&mut self, x: &[Vec3]) {
+    pub(crate) fn settle(&mut self, x: &[Vec3]) {
         self.last.iter_mut().zip(&self.nodes).for_each(|(last, &n)| *last = x[n as usize]);
     }
 
     /// Forces from the slots, and new velocities, where nothing is booked: no gravity, no drag, nobody held. Returns the
     /// largest |v|².
-    pub fn kick_plain(&mut self, weight: f64, fixed: &Fixed, slots: &[Vec3], v: &mut [Vec3]) -> f64 {
+    pub(crate) fn kick_plain(&mut self, weight: f64, fixed: &Fixed, slots: &[Vec3], v: &mut [Vec3]) -> f64 {
         let mut force = std::mem::take(&mut self.force);
         let chunks = 0..self.chunks.len() - 1;
         let speed_squared = self.kick_chunks(chunks, weight, fixed, slots, &mut force, v);
@@ -418,7 +418,7 @@ impl Group {
     }
 
     /// New velocities, and the books of drag and supports, and of the impulses of gravity and loads.
-    pub fn kick(&self, kick: &Kick, x: &[Vec3], v: &mut [Vec3], support: &mut [Vec3]) -> KickSums {
+    pub(crate) fn kick(&self, kick: &Kick, x: &[Vec3], v: &mut [Vec3], support: &mut [Vec3]) -> KickSums {
         let mut sums = KickSums::default();
         let (fixed, h) = (kick.fixed, kick.weight);
         for ((&n, &f), &share) in self.nodes.iter().zip(&self.force).zip(&self.share) {
@@ -454,7 +454,7 @@ impl Group {
 }
 
 /// Where each potential's memory stands in the model's patches: (patch, first number), in the order of `patches`.
-pub fn places_of_memory(model: &Model, block: usize, patches: &Patches) -> Vec<(u32, u32)> {
+pub(crate) fn places_of_memory(model: &Model, block: usize, patches: &Patches) -> Vec<(u32, u32)> {
     let before: usize = model.blocks[..block].iter().map(|b| b.patches().len()).sum();
     let (own, per) = (model.blocks[block].patches(), model.blocks[block].state_per_element());
     let mut place = vec![(0, 0); own.elements().len()];
@@ -468,7 +468,7 @@ pub fn places_of_memory(model: &Model, block: usize, patches: &Patches) -> Vec<(
 }
 
 /// Everything that moves: positions, velocities, and the tick at which each position holds.
-pub struct Nodes<'a> {
+pub(crate) struct Nodes<'a> {
     pub x: &'a mut [Vec3],
     pub v: &'a mut [Vec3],
     pub tau: &'a mut [u64],
@@ -476,7 +476,7 @@ pub struct Nodes<'a> {
 
 /// Where and when forces are evaluated.
 #[derive(Clone, Copy)]
-pub struct At<'a> {
+pub(crate) struct At<'a> {
     pub model: &'a Model,
     pub time: f64,
     pub x: &'a [Vec3],
@@ -484,7 +484,7 @@ pub struct At<'a> {
 }
 
 /// What one kick needs to know.
-pub struct Kick<'a> {
+pub(crate) struct Kick<'a> {
     pub model: &'a Model,
     pub fixed: &'a Fixed,
     /// h [s]
@@ -495,7 +495,7 @@ pub struct Kick<'a> {
 }
 
 /// Working memory.
-pub struct Work {
+pub(crate) struct Work {
     pub slots: Vec<Vec3>,
     pub force: Vec<Vec3>,
     pub passes: Vec<Pass>,
@@ -509,7 +509,7 @@ pub struct Work {
 
 impl Work {
     /// Gravity at a time.
-    pub fn look_up(&mut self, model: &Model, time: f64) {
+    pub(crate) fn look_up(&mut self, model: &Model, time: f64) {
         if self.pull_at == time {
             return;
         }

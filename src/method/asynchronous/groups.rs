@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// All groups of a model.
-pub struct Groups {
+pub(crate) struct Groups {
     pub list: Vec<Group>,
     pub fixed: Fixed,
     /// Impulse of the support of each held node [N s].
@@ -30,7 +30,7 @@ pub struct Groups {
 
 impl Groups {
     /// `steps` holds the step of every potential of every block in ticks. For use inside the current rayon pool.
-    pub fn new(model: &Model, steps: &[Vec<Option<u64>>]) -> Groups {
+    pub(crate) fn new(model: &Model, steps: &[Vec<Option<u64>>]) -> Groups {
         let mut members: BTreeMap<u64, BTreeMap<usize, Vec<u32>>> = BTreeMap::new();
         for (b, steps) in steps.iter().enumerate() {
             for (p, step) in steps.iter().enumerate() {
@@ -80,23 +80,23 @@ impl Groups {
     }
 
     /// Prepares for questions about the nodes marked in `asked`, see [`Groups::synchronised_velocity`].
-    pub fn prepare(&mut self, model: &Model, asked: &[bool]) {
+    pub(crate) fn prepare(&mut self, model: &Model, asked: &[bool]) {
         self.instant = InstantForces::new(model, &self.list, &self.of_node, asked);
     }
 
     /// Shortest step of the potentials around a node [ticks].
-    pub fn shortest_step(&self, node: usize) -> Option<u64> {
+    pub(crate) fn shortest_step(&self, node: usize) -> Option<u64> {
         self.of(node).iter().map(|&(g, _)| self.list[g as usize].step).min()
     }
 
     #[inline]
-    pub fn of(&self, node: usize) -> &[(u32, u32)] {
+    pub(crate) fn of(&self, node: usize) -> &[(u32, u32)] {
         self.of_node.of(node as u32)
     }
 
     /// Drifts the nodes of a group to `tick` and kicks them. Nothing but the drift is done if a potential fails; then
     /// the smallest det F comes back.
-    pub fn kick(
+    pub(crate) fn kick(
         &mut self,
         g: usize,
         when: &When,
@@ -135,7 +135,7 @@ impl Groups {
     }
 
     /// Loads and weights as they are at the start.
-    pub fn begin(&mut self, model: &Model, state: &State) {
+    pub(crate) fn begin(&mut self, model: &Model, state: &State) {
         self.work.look_up(model, state.time);
         for group in &mut self.list {
             group.settle_weights(&self.work.pull, &state.x);

@@ -16,7 +16,7 @@ use crate::model::{Model, State};
 
 /// Positions that each hold at a tick of their own, seen at one tick.
 #[derive(Clone, Copy)]
-pub struct DriftedView<'a> {
+pub(crate) struct DriftedView<'a> {
     pub x: &'a [Vec3],
     pub v: &'a [Vec3],
     pub tau: &'a [u64],
@@ -25,7 +25,7 @@ pub struct DriftedView<'a> {
 
 impl DriftedView<'_> {
     #[inline]
-    pub fn at(&self, node: u32) -> Vec3 {
+    pub(crate) fn at(&self, node: u32) -> Vec3 {
         let n = node as usize;
         // nobody is ever ahead of the events
         self.x[n] + self.when.clock.between(self.tau[n], self.when.tick) * self.v[n]
@@ -33,7 +33,7 @@ impl DriftedView<'_> {
 }
 
 /// Everything that a contact may change.
-pub struct ContactContext<'a> {
+pub(crate) struct ContactContext<'a> {
     pub model: &'a Model,
     pub groups: &'a mut Groups,
     pub state: &'a mut State,
@@ -42,19 +42,19 @@ pub struct ContactContext<'a> {
 }
 
 impl ContactContext<'_> {
-    pub fn motion(&self) -> DriftedView<'_> {
+    pub(crate) fn motion(&self) -> DriftedView<'_> {
         DriftedView { x: &self.state.x, v: &self.state.v, tau: self.tau, when: self.when }
     }
 }
 
 /// Velocities and inverse masses of a few nodes, counted from zero.
-pub struct Local {
+pub(crate) struct Local {
     pub v: [Vec3; 9],
     pub inv_mass: [Mat3; 9],
 }
 
 impl Local {
-    pub fn of(
+    pub(crate) fn of(
         nodes: &[u32],
         velocity: ContactVelocity,
         inertia: &Inertia,
@@ -80,7 +80,7 @@ impl Local {
 
 /// What contact has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub(crate) struct Tally {
     pub friction: f64,
     pub restitution: f64,
     /// Put in to lift what overlaps at rest.
@@ -100,7 +100,7 @@ pub struct Tally {
 
 impl Tally {
     /// Gives the nodes of a pair, whose points count in `nodes`, their impulses, and books them.
-    pub fn give(
+    pub(crate) fn give(
         &mut self,
         world: &mut ContactWorld,
         pair: &Pair,
@@ -148,7 +148,7 @@ impl Tally {
         world.impulses.count(Carried { time: tally.last, ..carried });
     }
 
-    pub fn save(&self, record: &mut Record) {
+    pub(crate) fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         record.counts(&name("counts"), &[self.checks, self.kicks, self.too_deep]);
         let numbers = [self.friction, self.restitution, self.correction, self.external, self.last];
@@ -156,7 +156,7 @@ impl Tally {
         record.vectors(&name("vectors"), &[self.impulse, self.moment]);
     }
 
-    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let mut vectors = [Vec3::zeros(); 2];
         let [checks, kicks, too_deep] = record.read_counts(&name("counts"))?;

@@ -24,7 +24,7 @@ struct Around {
 }
 
 /// Motion of all nodes, and what the laws keep.
-pub struct NodeStates<'a> {
+pub(crate) struct NodeStates<'a> {
     pub x: &'a [Vec3],
     pub v: &'a [Vec3],
     pub tau: &'a [u64],
@@ -33,7 +33,7 @@ pub struct NodeStates<'a> {
 
 /// Forces around nodes that may be touched.
 #[derive(Default)]
-pub struct InstantForces {
+pub(crate) struct InstantForces {
     around: Vec<Around>,
     /// By place in the list of groups of nodes.
     around_of: Lists,
@@ -49,7 +49,7 @@ pub struct InstantForces {
 
 impl InstantForces {
     /// For the nodes marked in `asked`; `of_node` are the groups of each node.
-    pub fn new(
+    pub(crate) fn new(
         model: &Model,
         groups: &[Group],
         of_node: &Lists<(u32, u32)>,
@@ -111,7 +111,14 @@ impl InstantForces {
     }
 
     /// Internal force at `tick` on a node from one of its groups; `k` is the place of both.
-    pub fn force(&mut self, k: usize, tick: u64, clock: &Clock, model: &Model, at: &NodeStates) -> Vec3 {
+    pub(crate) fn force(
+        &mut self,
+        k: usize,
+        tick: u64,
+        clock: &Clock,
+        model: &Model,
+        at: &NodeStates,
+    ) -> Vec3 {
         if self.known[k].0 == tick {
             return self.known[k].1;
         }

@@ -22,7 +22,7 @@ use crate::model::contact::ObstacleShape;
 /// Share of a facet's size down to which a node is inside.
 const DEEPEST: f64 = 0.5;
 
-pub struct Obstacles {
+pub(crate) struct Obstacles {
     /// (obstacle, point, unit normal) as drawn.
     planes: Vec<(usize, Vec3, Vec3)>,
     /// Facets of all others, and boxes that reach as deep as nodes are looked for.
@@ -40,7 +40,7 @@ pub struct Obstacles {
 }
 
 impl Obstacles {
-    pub fn new(model: &Model, world: &ContactWorld, size: f64) -> Obstacles {
+    pub(crate) fn new(model: &Model, world: &ContactWorld, size: f64) -> Obstacles {
         let ContactWorld { scene, x, .. } = world;
         let obstacles = &model.contact.obstacles;
         let planes = obstacles.iter().enumerate().filter_map(|(i, o)| match o.shape {
@@ -65,12 +65,12 @@ impl Obstacles {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.planes.is_empty() && self.facets.is_empty()
     }
 
     /// Brings obstacles, and the boxes of their facets, to where they are now.
-    pub fn place(&mut self, model: &Model, world: &mut ContactWorld, motion: &DriftedView) {
+    pub(crate) fn place(&mut self, model: &Model, world: &mut ContactWorld, motion: &DriftedView) {
         let tick = motion.when.tick;
         if self.placed.is_some_and(|placed| !self.moving || placed == tick) {
             return;
@@ -99,12 +99,12 @@ impl Obstacles {
         }
     }
 
-    pub fn has_edges(&self) -> bool {
+    pub(crate) fn has_edges(&self) -> bool {
         !self.edges.is_empty()
     }
 
     /// Can an edge that stays in this box touch an edge of an obstacle as it is now?
-    pub fn edge_may_touch(&self, around: &Aabb, found: &mut Vec<u32>) -> bool {
+    pub(crate) fn edge_may_touch(&self, around: &Aabb, found: &mut Vec<u32>) -> bool {
         if self.edges.is_empty() || self.moving {
             return !self.edges.is_empty();
         }
@@ -114,7 +114,7 @@ impl Obstacles {
 
     /// Edges of obstacles that an edge has crossed, handed to `visit` with the obstacle's body; its nodes are the points zero
     /// and one of the pair.
-    pub fn find_edges(
+    pub(crate) fn find_edges(
         &mut self,
         mine: &Line,
         model: &Model,
@@ -145,7 +145,7 @@ impl Obstacles {
     }
 
     /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
-    pub fn may_touch(&self, y: &Vec3, room: f64, world: &ContactWorld, found: &mut Vec<u32>) -> bool {
+    pub(crate) fn may_touch(&self, y: &Vec3, room: f64, world: &ContactWorld, found: &mut Vec<u32>) -> bool {
         if self.moving {
             return !self.is_empty();
         }
@@ -165,7 +165,7 @@ impl Obstacles {
     }
 
     /// Contacts of a node at `y`, handed to `visit` with the obstacle's body; the node is point zero of the pair.
-    pub fn find(
+    pub(crate) fn find(
         &mut self,
         node: u32,
         y: &Vec3,
@@ -217,7 +217,7 @@ impl Obstacles {
 
 impl Obstacles {
     /// The facet of an obstacle that a node which was at `from` and is at `y` has gone through in `seconds`.
-    pub fn entered(
+    pub(crate) fn entered(
         &mut self,
         from: &Vec3,
         y: &Vec3,
@@ -251,7 +251,7 @@ impl Obstacles {
     }
 
     /// A node at `y` against the plane of a facet it has gone through.
-    pub fn behind(&self, facet: u32, y: &Vec3, world: &ContactWorld, soft: usize) -> (u32, Pair) {
+    pub(crate) fn behind(&self, facet: u32, y: &Vec3, world: &ContactWorld, soft: usize) -> (u32, Pair) {
         let of = &world.scene.facets[facet as usize];
         let n = of.area_vector(&world.x).normalize();
         let gap = n.dot(&(y - world.x[of.nodes[0] as usize]));

@@ -6,7 +6,7 @@ use crate::model::{Model, State};
 use std::collections::BTreeMap;
 
 /// Prescribed nodes that take up their next velocity at the same ticks.
-pub struct PrescribedGroup {
+pub(crate) struct PrescribedGroup {
     pub step: u64,
     pub next: u64,
     /// Places among the held nodes.
@@ -14,7 +14,7 @@ pub struct PrescribedGroup {
 }
 
 /// Prescribed nodes by the shortest step around them.
-pub fn all(model: &Model, groups: &Groups) -> Vec<PrescribedGroup> {
+pub(crate) fn all(model: &Model, groups: &Groups) -> Vec<PrescribedGroup> {
     let mut by_step: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for (i, held) in model.restraints.held.iter().enumerate().filter(|h| !h.1.prescribed.is_empty()) {
         if let Some(step) = groups.shortest_step(held.node as usize) {

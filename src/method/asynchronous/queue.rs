@@ -4,12 +4,12 @@
 //! the kind of the event in its upper bits and a number below.
 
 /// When, and what.
-pub type Event = (u64, u32);
+pub(crate) type Event = (u64, u32);
 
 /// Kinds of events in the order in which they happen at one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The end of a window: books are looked at.
     Window = 0,
     /// Led supports take up their next velocity.
@@ -24,11 +24,11 @@ pub enum Kind {
 
 const BITS: u32 = 29;
 
-pub fn key(kind: Kind, id: u32) -> u32 {
+pub(crate) fn key(kind: Kind, id: u32) -> u32 {
     (kind as u32) << BITS | id
 }
 
-pub fn kind_and_id(key: u32) -> (Kind, u32) {
+pub(crate) fn kind_and_id(key: u32) -> (Kind, u32) {
     let kind = match key >> BITS {
         0 => Kind::Window,
         1 => Kind::PrescribedGroup,
@@ -40,22 +40,22 @@ pub fn kind_and_id(key: u32) -> (Kind, u32) {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Queue {
+pub(crate) struct Queue {
     heap: Vec<Event>,
 }
 
 impl Queue {
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.heap.clear();
     }
 
     /// The first event; after all others if there is none.
     #[inline]
-    pub fn first(&self) -> Event {
+    pub(crate) fn first(&self) -> Event {
         self.heap.first().copied().unwrap_or((u64::MAX, u32::MAX))
     }
 
-    pub fn push(&mut self, event: Event) {
+    pub(crate) fn push(&mut self, event: Event) {
         let mut at = self.heap.len();
         self.heap.push(event);
         while at > 0 {
@@ -71,7 +71,7 @@ impl Queue {
 
     /// Puts `event` in the place of the first one: cheaper than taking that out and this in.
     #[inline]
-    pub fn replace_first(&mut self, event: Event) {
+    pub(crate) fn replace_first(&mut self, event: Event) {
         let (mut at, len) = (0, self.heap.len());
         loop {
             let children = 4 * at + 1;

@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 
 /// Contacts of one instant. Their pairs count in the nodes listed here.
 #[derive(Default)]
-pub struct Simultaneous {
+pub(crate) struct Simultaneous {
     /// Place of each node of the model below, if it has one.
     place: Vec<u32>,
     nodes: Vec<u32>,
@@ -35,12 +35,12 @@ pub struct Simultaneous {
 }
 
 impl Simultaneous {
-    pub fn new(nodes: usize) -> Simultaneous {
+    pub(crate) fn new(nodes: usize) -> Simultaneous {
         Simultaneous { place: vec![NONE; nodes], ..Simultaneous::default() }
     }
 
     /// Nothing has happened at the instant that begins.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for node in self.nodes.drain(..) {
             self.place[node as usize] = NONE;
         }
@@ -51,7 +51,7 @@ impl Simultaneous {
     }
 
     /// The place of a node, with its velocity of the instant.
-    pub fn place(
+    pub(crate) fn place(
         &mut self,
         node: u32,
         velocity: ContactVelocity,
@@ -75,18 +75,18 @@ impl Simultaneous {
     }
 
     /// Velocity of the instant at a place, before anything is answered [m/s].
-    pub fn velocity(&self, place: u32) -> Vec3 {
+    pub(crate) fn velocity(&self, place: u32) -> Vec3 {
         self.v[place as usize]
     }
 
     /// A contact whose points are places.
-    pub fn add(&mut self, pair: Pair, bodies: [u32; 2], parting: f64, whose: u32) {
+    pub(crate) fn add(&mut self, pair: Pair, bodies: [u32; 2], parting: f64, whose: u32) {
         self.islands.add(pair);
         self.about.push((bodies, parting, whose));
     }
 
     /// Answers everything, and tells who carried an impulse.
-    pub fn answer(
+    pub(crate) fn answer(
         &mut self,
         tally: &mut Tally,
         world: &mut ContactWorld,

@@ -38,7 +38,7 @@ const SHAPES: usize = 2000;
 const SAME: f64 = 1e-9;
 
 /// Critical step [s] of every potential of every block.
-pub fn critical(model: &Model) -> Vec<Vec<f64>> {
+pub(crate) fn critical(model: &Model) -> Vec<Vec<f64>> {
     let mut all = Vec::new();
     for body in &model.bodies {
         for (cells, b) in body.mesh.cells.iter().zip(body.blocks.clone()) {
@@ -95,7 +95,7 @@ fn exact(block: &dyn Block, element: usize, nodes: usize, reference: &[Vec3]) ->
 }
 
 /// The tick [s], and the step of every potential in ticks; `None` where nothing can move.
-pub fn choose(
+pub(crate) fn choose(
     critical: &[Vec<f64>],
     moves: &[Vec<bool>],
     safety: f64,
@@ -122,7 +122,7 @@ pub fn choose(
 }
 
 /// Shortest critical step around each node, and the average of all potentials that move [s].
-pub fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec<f64>, f64) {
+pub(crate) fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec<f64>, f64) {
     let mut local = vec![f64::INFINITY; model.reference.len()];
     let (mut sum, mut count) = (0.0, 0);
     for (b, block) in model.blocks.iter().enumerate() {
@@ -139,7 +139,7 @@ pub fn around(model: &Model, critical: &[Vec<f64>], moves: &[Vec<bool>]) -> (Vec
 }
 
 /// Which potentials have a node that is not fixed.
-pub fn movable(model: &Model) -> Vec<Vec<bool>> {
+pub(crate) fn movable(model: &Model) -> Vec<Vec<bool>> {
     let mut fixed = vec![false; model.reference.len()];
     for held in &model.restraints.held {
         fixed[held.node as usize] = held.prescribed.is_empty() && held.free.iter().all(|x| *x == 0.0);

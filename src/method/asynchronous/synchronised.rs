@@ -24,7 +24,7 @@ use carom_declare::words;
 
 /// What a look at all potentials at one time found.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Measured {
+pub(crate) struct Measured {
     pub kinetic: f64,
     pub strain: f64,
     pub hourglass: f64,
@@ -46,7 +46,7 @@ impl Groups {
     }
 
     /// Velocity of a node that belongs to `tick`. Loads count with the force of their last kick.
-    pub fn synchronised_velocity(
+    pub(crate) fn synchronised_velocity(
         &mut self,
         node: usize,
         when: &When,
@@ -82,7 +82,7 @@ impl Groups {
     }
 
     /// Gravity for synchronised velocities from now on.
-    pub fn set_pull(&mut self, model: &Model, when: &When) {
+    pub(crate) fn set_pull(&mut self, model: &Model, when: &When) {
         if !self.fixed.plain {
             self.work.look_up(model, when.clock.time(when.tick));
         }
@@ -90,7 +90,7 @@ impl Groups {
 
     /// Positions and velocities of all nodes at `tick` into `x` and `v`, and what they amount to. Nothing of the motion
     /// is touched.
-    pub fn measure(
+    pub(crate) fn measure(
         &mut self,
         when: &When,
         model: &Model,
@@ -182,7 +182,7 @@ fn self_drag(list: &[Group], mine: &[(u32, u32)], tick: u64, phase: Phase, clock
 
 /// An instant, and how kicks lie around it.
 #[derive(Clone, Copy, Debug)]
-pub struct When {
+pub(crate) struct When {
     pub tick: u64,
     pub phase: Phase,
     pub clock: Clock,
@@ -201,7 +201,7 @@ words! {
 
 /// A copy in which every node stands at one time.
 #[derive(Default)]
-pub struct Synchronised {
+pub(crate) struct Synchronised {
     pub tick: u64,
     pub x: Vec<Vec3>,
     pub v: Vec<Vec3>,
@@ -213,7 +213,7 @@ pub struct Synchronised {
 }
 
 impl Synchronised {
-    pub fn new(model: &Model) -> Synchronised {
+    pub(crate) fn new(model: &Model) -> Synchronised {
         let zero = vec![Vec3::zeros(); model.reference.len()];
         Synchronised {
             tick: 0,

@@ -51,7 +51,7 @@ const TETS_OF_TET10: [[u8; 4]; 8] = [
 
 /// One element that can be touched, or a linear piece of a quadratic one.
 #[derive(Clone, Copy, Debug)]
-pub struct Target {
+pub(crate) struct Target {
     pub nodes: [u32; 8],
     pub kind: CellKind,
     pub body: u32,
@@ -66,12 +66,12 @@ pub struct Target {
 }
 
 impl Target {
-    pub fn nodes(&self) -> &[u32] {
+    pub(crate) fn nodes(&self) -> &[u32] {
         &self.nodes[..self.kind.nodes()]
     }
 
     /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
-    pub fn reach(&self, motion: &DriftedView) -> Aabb {
+    pub(crate) fn reach(&self, motion: &DriftedView) -> Aabb {
         let mut tight = Aabb::EMPTY;
         for &n in self.nodes() {
             let p = motion.at(n);
@@ -84,7 +84,7 @@ impl Target {
 
 /// A node in an element.
 #[derive(Clone, Copy, Debug)]
-pub struct Inside {
+pub(crate) struct Inside {
     /// Shape functions of the element at the node.
     pub weights: [f64; MOST_NODES],
     /// Faces it may have come through, the nearest first: side, depth [m], outward normal. More than one only if they are
@@ -94,7 +94,7 @@ pub struct Inside {
 }
 
 /// All targets of a model, and the normals of its nodes.
-pub struct Targets {
+pub(crate) struct Targets {
     /// Body after body.
     pub list: Vec<Target>,
     /// First of each body, and one more.
@@ -108,7 +108,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    pub fn new(model: &Model, scene: &Scene) -> Targets {
+    pub(crate) fn new(model: &Model, scene: &Scene) -> Targets {
         let mut list = Vec::new();
         let mut ring = Vec::new();
         let mut still = Vec::new();
@@ -142,17 +142,17 @@ impl Targets {
     }
 
     /// The targets of a soft body.
-    pub fn of_body(&self, body: usize) -> std::ops::Range<usize> {
+    pub(crate) fn of_body(&self, body: usize) -> std::ops::Range<usize> {
         self.first[body]..self.first[body + 1]
     }
 
     /// Is this target among the elements around the node's own?
-    pub fn is_around(&self, node: u32, target: u32) -> bool {
+    pub(crate) fn is_around(&self, node: u32, target: u32) -> bool {
         self.ring.of(node).binary_search(&target).is_ok()
     }
 
     /// Outward normal of a surface node now.
-    pub fn node_normal(&self, scene: &Scene, node: u32, motion: &DriftedView) -> Vec3 {
+    pub(crate) fn node_normal(&self, scene: &Scene, node: u32, motion: &DriftedView) -> Vec3 {
         if self.still[scene.node_body[node as usize] as usize] {
             return self.reference_normal[node as usize];
         }
@@ -161,7 +161,7 @@ impl Targets {
 
     /// The side of the target that a node with normal `normal` has gone in through on its way `came` to `y` in `seconds`, and how
     /// far beyond it the node is along that way as the side sees it [m].
-    pub fn entered(
+    pub(crate) fn entered(
         &self,
         target: &Target,
         y: &Vec3,
@@ -198,7 +198,7 @@ impl Targets {
 
     /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last
     /// seen in it.
-    pub fn find(
+    pub(crate) fn find(
         &self,
         target: &Target,
         y: &Vec3,

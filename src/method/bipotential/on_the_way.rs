@@ -42,7 +42,7 @@ const ASKED_AT_ONCE: usize = 256;
 
 /// Working memory of looking at the way.
 #[derive(Default)]
-pub struct OnTheWay {
+pub(crate) struct OnTheWay {
     search: ThreeStage,
     end: Vec<Vec3>,
     candidates: Vec<Candidate>,
@@ -56,7 +56,7 @@ pub struct OnTheWay {
 impl ContactSet {
     /// Changes the velocities `v` at the end of a step, which obey the law at the contacts so far, so that nothing passes through a
     /// shell with two sides on the way. `free` are those without contact, `before` those at the start.
-    pub fn keep_sides(
+    pub(crate) fn keep_sides(
         &mut self,
         model: &Model,
         options: &Options,

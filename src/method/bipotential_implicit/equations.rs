@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 
 /// What the equations keep from step to step.
-pub struct Work {
+pub(crate) struct Work {
     pub parts: Parts,
     /// Gravity and loads at the ends of a step, and F at its start [N].
     pub external: [Vec<Vec3>; 2],
@@ -49,7 +49,7 @@ struct Dense {
 }
 
 impl Work {
-    pub fn new(model: &Model) -> Work {
+    pub(crate) fn new(model: &Model) -> Work {
         let zero = || vec![Vec3::zeros(); model.reference.len()];
         Work {
             parts: Parts::new(model),
@@ -70,7 +70,7 @@ impl Work {
 }
 
 /// A step of length `h` to `t1`, as far as it has come.
-pub struct Equations<'a> {
+pub(crate) struct Equations<'a> {
     pub model: &'a Model,
     pub state: &'a mut State,
     pub options: &'a Options,
@@ -92,13 +92,13 @@ pub struct Equations<'a> {
 
 /// `v⁺` of a node that goes from `x0` with `v0` to `x`.
 #[inline]
-pub fn velocity(theta: f64, h: f64, x0: &Vec3, v0: &Vec3, x: &Vec3) -> Vec3 {
+pub(crate) fn velocity(theta: f64, h: f64, x0: &Vec3, v0: &Vec3, x: &Vec3) -> Vec3 {
     (1.0 - 1.0 / theta) * v0 + (x - x0) / (theta * h)
 }
 
 impl Equations<'_> {
     /// Finds factors of a step before again, if they are not at hand.
-    pub fn recall(&mut self) -> Result<(), FactorError> {
+    pub(crate) fn recall(&mut self) -> Result<(), FactorError> {
         if std::mem::take(&mut self.work.stale) && self.work.factored.1 > 0.0 {
             let h = self.work.factored.1;
             self.factor_at(h)?;
@@ -261,7 +261,7 @@ fn length(x: &[f64]) -> f64 {
 }
 
 /// Gravity and loads on all nodes [N].
-pub fn external(model: &Model, x: &[Vec3], time: f64, out: &mut [Vec3]) {
+pub(crate) fn external(model: &Model, x: &[Vec3], time: f64, out: &mut [Vec3]) {
     for body in &model.bodies {
         let pull = body.gravity * body.gravity_table.at(time);
         body.nodes.clone().for_each(|k| out[k] = model.mass[k] * pull);

@@ -55,7 +55,7 @@ impl Parts {
 
     /// The diagonal of the matrix times how far the nodes of each body reach from the origin [N]: what their round-off is a
     /// share of.
-    pub fn stiffness_times(&self, model: &Model, x: &[Vec3]) -> f64 {
+    pub(crate) fn stiffness_times(&self, model: &Model, x: &[Vec3]) -> f64 {
         let one = |(system, body): (&System, &Body)| {
             let reach = x[body.nodes.clone()].iter().fold(0.0, |m: f64, x| m.max(x.amax()));
             system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>()
@@ -79,7 +79,11 @@ impl Parts {
 
     /// For each body, how some of its unknowns answer to forces along them: `out[body]` becomes the part of the inverse in
     /// rows and columns `asked[body]`, column by column.
-    pub fn flexibility(&mut self, asked: &[Vec<u32>], out: &mut [Vec<f64>]) -> Result<(), FactorError> {
+    pub(crate) fn flexibility(
+        &mut self,
+        asked: &[Vec<u32>],
+        out: &mut [Vec<f64>],
+    ) -> Result<(), FactorError> {
         self.systems.par_iter_mut().zip(asked).zip(out).try_for_each(|((system, asked), out)| {
             let size = system.unknowns.len();
             let first = system.unknowns.start;

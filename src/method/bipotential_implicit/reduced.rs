@@ -14,7 +14,7 @@ use crate::solve::contacts::Contact;
 use crate::solve::sparse::FactorError;
 
 #[derive(Default)]
-pub struct Reduced {
+pub(crate) struct Reduced {
     /// Rows n, t₁, t₂ of each contact.
     pub frames: Vec<Mat3>,
     /// Column by column, three to a contact.
@@ -31,7 +31,7 @@ pub struct Reduced {
 
 impl Reduced {
     /// Takes up the contacts of a step.
-    pub fn build(&mut self, parts: &Parts, bodies: usize, list: &[Contact]) {
+    pub(crate) fn build(&mut self, parts: &Parts, bodies: usize, list: &[Contact]) {
         self.frames.clear();
         self.frames.extend(list.iter().map(|c| tangent_frame(&c.normal)));
         self.touched.resize(bodies, Vec::new());
@@ -69,7 +69,7 @@ impl Reduced {
     }
 
     /// The operator with the present factors.
-    pub fn update(&mut self, parts: &mut Parts, scale: f64) -> Result<(), FactorError> {
+    pub(crate) fn update(&mut self, parts: &mut Parts, scale: f64) -> Result<(), FactorError> {
         let size = 3 * self.frames.len();
         parts.flexibility(&self.touched, &mut self.flexibility)?;
         self.w.clear();

@@ -14,14 +14,14 @@ const HALF: f64 = 0.5;
 
 /// Bodies that would come too far.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TooFar {
+pub(crate) struct TooFar {
     pub bodies: [u32; 2],
     /// How far together, and how thick the thinner one is [m].
     pub way: f64,
     pub thickness: f64,
 }
 
-pub struct Thin {
+pub(crate) struct Thin {
     /// Nodes of each body of the scene, and its thickness [m]; infinite where it has none.
     bodies: Vec<(Range<usize>, f64)>,
     drawn: Vec<Vec3>,
@@ -30,7 +30,7 @@ pub struct Thin {
 }
 
 impl Thin {
-    pub fn new(model: &Model, scene: &Scene) -> Thin {
+    pub(crate) fn new(model: &Model, scene: &Scene) -> Thin {
         let drawn = model.contact.obstacle_nodes();
         let mut at = model.reference.clone();
         at.extend(&drawn);
@@ -68,7 +68,7 @@ impl Thin {
     }
 
     /// Bodies that would come too far together in a step of length `h` from `time` on, with velocities `v`.
-    pub fn too_far(
+    pub(crate) fn too_far(
         &mut self,
         model: &Model,
         scene: &Scene,

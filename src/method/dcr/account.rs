@@ -9,7 +9,7 @@ use crate::model::{Ledger, Model};
 
 /// What contact did to one node in a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Node {
+pub(crate) struct Node {
     pub node: u32,
     /// Acceleration at the start of the step.
     pub a: Vec3,
@@ -27,14 +27,14 @@ pub struct Node {
 
 impl Node {
     /// How far contact has moved it [m].
-    pub fn way(&self) -> f64 {
+    pub(crate) fn way(&self) -> f64 {
         (self.moved + self.held_back + self.guarded).norm()
     }
 }
 
 /// Sums over the contacts of a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ContactSums {
+pub(crate) struct ContactSums {
     /// Energy taken out by normal impulses and by friction at the instant of impact [J].
     pub lost_normal: f64,
     pub lost_friction: f64,
@@ -49,7 +49,7 @@ pub struct ContactSums {
     pub kicks: u64,
 }
 
-pub struct Account {
+pub(crate) struct Account {
     /// Place of each node among the touched.
     pub slot: Vec<u32>,
     pub nodes: Vec<Node>,
@@ -61,7 +61,7 @@ pub struct Account {
 }
 
 impl Account {
-    pub fn new(model: &Model) -> Account {
+    pub(crate) fn new(model: &Model) -> Account {
         Account {
             slot: vec![UNTOUCHED; model.reference.len()],
             nodes: Vec::new(),
@@ -71,7 +71,7 @@ impl Account {
         }
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.nodes.iter().for_each(|n| self.slot[n.node as usize] = UNTOUCHED);
         self.nodes.clear();
         self.touches.clear();
@@ -80,7 +80,7 @@ impl Account {
     }
 
     /// The account of a node, opened at its first contact.
-    pub fn of(&mut self, node: usize, newmark: &Newmark) -> &mut Node {
+    pub(crate) fn of(&mut self, node: usize, newmark: &Newmark) -> &mut Node {
         if self.slot[node] == UNTOUCHED {
             self.slot[node] = self.nodes.len() as u32;
             let a = newmark.acceleration(node);
@@ -90,7 +90,7 @@ impl Account {
     }
 
     /// Enters the impulse of a pair.
-    pub fn book(&mut self, pair: &Pair, impact: &Impact, x: &[Vec3], newmark: &Newmark) {
+    pub(crate) fn book(&mut self, pair: &Pair, impact: &Impact, x: &[Vec3], newmark: &Newmark) {
         let j = impact.impulse();
         let mut centre = Vec3::zeros();
         for (k, w) in pair.stencil() {
@@ -110,7 +110,7 @@ impl Account {
     }
 
     /// Sums up what the step's contacts have done to each node.
-    pub fn close(&mut self, inv_mass: &[Mat3]) {
+    pub(crate) fn close(&mut self, inv_mass: &[Mat3]) {
         self.touches.extend(self.nodes.iter().map(|n| ContactKick {
             impulse: n.normal + n.friction + n.spin,
             kick: inv_mass[n.node as usize] * (n.normal + n.friction + n.spin),
@@ -118,12 +118,12 @@ impl Account {
     }
 
     /// Who was touched, for the books of the motion; `start` is where all nodes began the step.
-    pub fn touched<'a>(&'a self, start: &'a [Vec3]) -> Touched<'a> {
+    pub(crate) fn touched<'a>(&'a self, start: &'a [Vec3]) -> Touched<'a> {
         Touched { start, slot: &self.slot, list: &self.touches }
     }
 
     /// Takes the kicks out of velocities again.
-    pub fn undo(&self, v: &mut [Vec3]) {
+    pub(crate) fn undo(&self, v: &mut [Vec3]) {
         for (node, touch) in self.nodes.iter().zip(&self.touches) {
             v[node.node as usize] -= touch.kick;
         }
@@ -131,7 +131,7 @@ impl Account {
 
     /// Writes the books of the impacts themselves and returns what friction took; what depends on the end of the step is the
     /// method's.
-    pub fn post(&mut self, impulses: &mut Impulses, ledger: &mut Ledger) -> f64 {
+    pub(crate) fn post(&mut self, impulses: &mut Impulses, ledger: &mut Ledger) -> f64 {
         for n in &self.nodes {
             impulses.received[n.node as usize] += n.normal + n.friction;
         }

@@ -38,7 +38,7 @@ const SETTLED: f64 = 1e-3;
 
 /// An impact whose contact has been put back on the surface and whose impulse is to come.
 #[derive(Clone, Copy, Debug)]
-pub struct PendingImpact {
+pub(crate) struct PendingImpact {
     pub pair: Pair,
     /// Energy it shall give back beside its restitution [J].
     pub work: f64,
@@ -61,7 +61,7 @@ pub struct PendingImpact {
 }
 
 impl PendingImpact {
-    pub fn new(pair: Pair, work: f64, spin: bool) -> PendingImpact {
+    pub(crate) fn new(pair: Pair, work: f64, spin: bool) -> PendingImpact {
         PendingImpact {
             pair,
             work,
@@ -80,7 +80,7 @@ impl PendingImpact {
     }
 
     /// What was done to it, if anything was.
-    pub fn impact(&self) -> Option<Impact> {
+    pub(crate) fn impact(&self) -> Option<Impact> {
         (self.normal > 0.0).then(|| Impact {
             normal: self.normal * self.pair.normal,
             friction: self.friction,
@@ -109,7 +109,7 @@ impl PendingImpact {
 
 /// Impacts of a step, and which of them share nodes.
 #[derive(Clone, Debug, Default)]
-pub struct ImpactIslands {
+pub(crate) struct ImpactIslands {
     pub pending: Vec<PendingImpact>,
     /// How each was put back, as far as that is asked for later.
     pub moves: Vec<[Vec3; MAX_POINTS]>,
@@ -120,7 +120,7 @@ pub struct ImpactIslands {
 }
 
 impl ImpactIslands {
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.moves.clear();
     }
@@ -145,13 +145,13 @@ impl ImpactIslands {
         self.order.sort_unstable();
     }
 
-    pub fn add(&mut self, pair: Pair) {
+    pub(crate) fn add(&mut self, pair: Pair) {
         self.pending.push(PendingImpact::new(pair, 0.0, false));
     }
 
     /// Bounces everything that is pending, together where nodes are shared. `places` are those of the nodes that pairs count
     /// in, `parting` the least speed at which each parts [m/s].
-    pub fn bounce(
+    pub(crate) fn bounce(
         &mut self,
         places: &[u32],
         (sweeps, terms): (u32, Terms),
@@ -179,7 +179,7 @@ impl ImpactIslands {
 
 impl Collisions {
     /// Exchanges the momentum of everything that waits; `v` are the velocities of all nodes.
-    pub fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
+    pub(crate) fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let mut impacts = std::mem::take(&mut self.impacts);
         impacts.sort(self.account.nodes.len(), &self.account.slot, &self.inv_mass);
         let ImpactIslands { pending, order, .. } = &mut impacts;

@@ -31,12 +31,12 @@ use std::collections::BTreeSet;
 
 /// Overlaps up to this share of the local size are touch, not penetration: a hundredth of what an accepted state may
 /// have.
-pub const TOUCH: f64 = 1e-12;
+pub(crate) const TOUCH: f64 = 1e-12;
 /// The same where constraints have been satisfied in this step. Redundant ones are satisfied to less than half of this; what they leave must not ask for more of
 /// them.
 const SATISFIED: f64 = 5e-11;
 /// Deepest overlap of an accepted state, as a share of the local size.
-pub const ACCEPTED: f64 = 1e-10;
+pub(crate) const ACCEPTED: f64 = 1e-10;
 /// A constraint that was violated by more than this share of the local size at the start did not keep anything out.
 pub(super) const WAS_OPEN: f64 = 1e-8;
 /// How far beside a facet, as a share of it, a node may stand that has no facet to stand over.
@@ -52,7 +52,7 @@ const TIE: f64 = 1e-9;
 const COARSE: f64 = 16.0;
 
 /// Identity of a constraint: what touches, and the numbers of the two features.
-pub type Key = (ContactKind, u32, u32);
+pub(crate) type Key = (ContactKind, u32, u32);
 
 /// One constraint of the working set.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub struct Constraint {
 
 /// What a look has found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Constraints that were added.
     pub new: usize,
     /// Overlaps nobody answers for, deeper than is accepted.
@@ -181,7 +181,7 @@ impl Admissible {
     }
 
     /// Adds to `work` what the positions `now` ask for. `banned` are keys that must not come back in this step.
-    pub fn detect(
+    pub(crate) fn detect(
         &mut self,
         model: &Model,
         work: &mut Vec<Constraint>,
@@ -238,7 +238,7 @@ impl Admissible {
 
     /// The deepest overlap of two bodies by more than `share` of the local size, and how deep it is [m], up to half a facet: what a search for the
     /// way of a step does not see.
-    pub fn deep_overlap(&mut self, share: f64) -> Result<Option<([u32; 2], f64)>, SearchError> {
+    pub(crate) fn deep_overlap(&mut self, share: f64) -> Result<Option<([u32; 2], f64)>, SearchError> {
         let sizes = self.world.scene.facet_size.iter().copied().filter(|s| s.is_finite());
         let coarsest = sizes.fold(0.0, f64::max);
         let reach = coarsest.min(COARSE * self.thinnest);
@@ -468,7 +468,7 @@ impl Admissible {
     }
 
     /// Does a pressing constraint act on nothing, its foot having left the features?
-    pub fn is_ghost(&self, c: &Constraint) -> bool {
+    pub(crate) fn is_ghost(&self, c: &Constraint) -> bool {
         c.simplex.foot(&self.world.x).outside(c.key.0) > GHOST
     }
 

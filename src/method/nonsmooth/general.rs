@@ -35,7 +35,7 @@ const PROGRAMS: u32 = 60;
 const FROZEN: u32 = 40;
 /// Decrease of the merit that a share of an increment must bring (Armijo), and the shortest share.
 const DECREASE: f64 = 1e-4;
-const SHORTEST: f64 = 1e-4;
+const MIN_STEP_LENGTH: f64 = 1e-4;
 /// Increments shorter than this share of the local size are taken whole: what they change of the merit is round-off.
 const SURE: f64 = 1e-7;
 /// Round-off of positions, as a share of their coordinates.
@@ -190,7 +190,7 @@ impl General {
         Ok(())
     }
 
-    /// `φᵖʳᵉ`, and `φ + Δt v` as a first guess; led directions are where they are led to.
+    /// `φᵖʳᵉ`, and `φ + Δt v` as a first guess; prescribed directions are where they are to be.
     fn predict(&mut self, model: &Model, state: &mut State, h: f64, t1: f64) {
         let beta = self.options().beta;
         for (k, x) in state.x.iter_mut().enumerate() {
@@ -201,8 +201,8 @@ impl General {
         for held in &model.restraints.held {
             let k = held.node as usize;
             let goal = model.reference[k] + model.restraints.displacement(held, t1);
-            let led = |x: Vec3| held.free * x + goal - held.free * goal;
-            (self.pre[k], state.x[k]) = (led(self.pre[k]), led(state.x[k]));
+            let prescribed = |x: Vec3| held.free * x + goal - held.free * goal;
+            (self.pre[k], state.x[k]) = (prescribed(self.pre[k]), prescribed(state.x[k]));
         }
     }
 
@@ -220,7 +220,7 @@ impl General {
         let rules = self.touching.rules();
         let factors = |error| StepError::Factors { time: t1, dt: h, error };
         let (mut stiff, mut factored) = (0.0, false);
-        let mut depth = self.look(model, ledger)?.depth;
+        let mut depth = self.check_contacts(model, ledger)?.depth;
         for iteration in 1..=PROGRAMS {
             if stop.load(Ordering::Relaxed) {
                 return Err(Failed::Stopped);
@@ -253,7 +253,7 @@ impl General {
             if self.touching.drop_ghosts() {
                 continue;
             }
-            let found = self.look(model, ledger)?;
+            let found = self.check_contacts(model, ledger)?;
             depth = found.depth;
             if found.new == 0 {
                 let totals = self.residual(model, state, h, t1).unwrap_or(totals);
@@ -266,8 +266,8 @@ impl General {
         Err(self.touching.inadmissible(depth, t1, h).into())
     }
 
-    /// Looks at the trial positions; constraints they ask for join the working set.
-    fn look(&mut self, model: &Model, ledger: &mut Ledger) -> Result<Found, StepError> {
+    /// Contact check of the trial positions: constraints they ask for join the working set.
+    fn check_contacts(&mut self, model: &Model, ledger: &mut Ledger) -> Result<Found, StepError> {
         let mut watch = Watch::start();
         let of = &mut self.touching;
         let found = of.at.detect(model, &mut of.program.work, &of.banned)?;
@@ -321,7 +321,7 @@ impl General {
         &mut self,
         model: &Model,
         rules: &super::program::Rules,
-        rub: bool,
+        with_friction: bool,
     ) -> Result<f64, FactorError> {
         let Touching { at, program, .. } = &mut self.touching;
         self.programs += 1;
@@ -334,7 +334,7 @@ impl General {
             if let Compliance::Full(full) = &mut self.soft {
                 full.update(&mut self.parts, model.bodies.len(), &program.nodes)?;
             }
-            program.quadratic(at, &self.soft, rules, rub);
+            program.quadratic(at, &self.soft, rules, with_friction);
             self.pushed.fill(Vec3::zeros());
             for (i, c) in program.work.iter().enumerate() {
                 for (a, &k) in c.simplex.ids().iter().enumerate() {
@@ -389,10 +389,10 @@ impl General {
                 (None, after) => after.is_some(),
                 (_, None) => false,
             };
-            if enough || sure && after.is_some() || share <= SHORTEST && after.is_some() {
+            if enough || sure && after.is_some() || share <= MIN_STEP_LENGTH && after.is_some() {
                 return Ok(());
             }
-            if share <= SHORTEST {
+            if share <= MIN_STEP_LENGTH {
                 return Err(self.touching.inadmissible(f64::NAN, t1, h));
             }
             share *= 0.5;

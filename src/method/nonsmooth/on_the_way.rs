@@ -31,7 +31,7 @@ const FAR_SIDE: f64 = -0.5;
 
 /// A node has gone through a facet of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Met {
+pub(crate) struct Met {
     pub node: u32,
     pub body: u32,
     /// Share of the step.

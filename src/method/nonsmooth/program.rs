@@ -145,7 +145,7 @@ impl Program {
     }
 
     /// Keeps the multipliers for the next step.
-    pub fn remember(&mut self) {
+    pub(crate) fn remember(&mut self) {
         self.memory.clear();
         let all = self.work.iter().zip(&self.lambda).zip(&self.tangential);
         self.memory.extend(all.filter(|(c, _)| *c.1 > 0.0).map(|((c, l), t)| (c.key, *l, *t)));
@@ -153,7 +153,7 @@ impl Program {
     }
 
     /// Takes up constraints that were added to the working set: their multipliers of the last step are a first guess.
-    pub fn adopt(&mut self, at: &Admissible) {
+    pub(crate) fn adopt(&mut self, at: &Admissible) {
         for c in &self.work[self.lambda.len()..] {
             let known = self.memory.binary_search_by_key(&c.key, |m| m.0).ok();
             let (l, t) = known.map_or((0.0, [Vec3::zeros(); 4]), |k| (self.memory[k].1, self.memory[k].2));
@@ -200,9 +200,9 @@ impl Program {
     pub fn solve(&mut self, at: &mut Admissible, dt: f64, rules: &Rules) -> Solved {
         let soft = Compliance::Lumped(0.5 * dt * dt);
         let mut solved = Solved::default();
-        let (mut before, mut rub) = (f64::INFINITY, true);
+        let (mut before, mut with_friction) = (f64::INFINITY, true);
         while solved.programs < PROGRAMS {
-            let report = self.quadratic(at, &soft, rules, rub);
+            let report = self.quadratic(at, &soft, rules, with_friction);
             let step = self.move_nodes(at, 0.5 * dt * dt);
             solved.programs += 1;
             // steps shrink by the ratio of penetration and size each time, down to round-off
@@ -212,21 +212,27 @@ impl Program {
                 solved.converged = true;
                 break;
             }
-            rub &= solved.programs < FROZEN && (step > SETTLED || shrinks);
+            with_friction &= solved.programs < FROZEN && (step > SETTLED || shrinks);
             before = step;
         }
         solved
     }
 
     /// One quadratic program at the trial positions: multipliers and friction. `free` is where nodes would go without them; it is
-    /// `at.pre`. Without `rub` friction stays as it is.
-    pub fn quadratic(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) -> Report {
+    /// `at.pre`. Without `with_friction` friction stays as it is.
+    pub fn quadratic(
+        &mut self,
+        at: &Admissible,
+        soft: &Compliance,
+        rules: &Rules,
+        with_friction: bool,
+    ) -> Report {
         self.linearise(at, soft, rules);
-        let rub = rub && self.rows.iter().any(|r| r.sliding > 0);
-        self.number(rub);
-        self.couple(at, soft, rules, rub);
-        self.right_hand_side(at, soft, rub, rules);
-        let report = match rub {
+        let with_friction = with_friction && self.rows.iter().any(|r| r.sliding > 0);
+        self.number(with_friction);
+        self.couple(at, soft, rules, with_friction);
+        self.right_hand_side(at, soft, with_friction, rules);
+        let report = match with_friction {
             true => {
                 // members with implicit elements look at every increment, and stop by the last
                 let rough = if matches!(soft, Compliance::Lumped(_)) { ROUGH } else { 0.0 };
@@ -243,7 +249,7 @@ impl Program {
             self.lambda[i] = self.r[from].max(0.0) / row.foot.lever;
             let most = row.rough * self.lambda[i];
             let p = &mut self.tangential[i];
-            if rub {
+            if with_friction {
                 *p = [Vec3::zeros(); 4];
                 for (k, r) in self.r[from + 1..self.first[i + 1] as usize].iter().enumerate() {
                     (0..4).for_each(|a| p[a] -= *r * row.unit[k][a]);
@@ -260,7 +266,7 @@ impl Program {
     }
 
     /// Unknowns: the normal force of each constraint, and its friction behind it.
-    fn number(&mut self, rub: bool) {
+    fn number(&mut self, with_friction: bool) {
         self.first.clear();
         self.bound.clear();
         self.enough.clear();
@@ -270,7 +276,7 @@ impl Program {
             self.first.push(self.r.len() as u32);
             self.bound.push(row.rough / row.foot.lever);
             self.r.push(self.lambda[i] * row.foot.lever);
-            if rub {
+            if with_friction {
                 let p = &self.tangential[i];
                 self.r.extend(row.unit[..row.sliding].iter().map(|unit| -dot(unit, p)));
             }
@@ -290,14 +296,14 @@ impl Program {
     }
 
     /// `W = (G; S) H⁻¹ (Ĝ; S)ᵀ`, rows divided by levers.
-    fn couple(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, rub: bool) {
+    fn couple(&mut self, at: &Admissible, soft: &Compliance, rules: &Rules, with_friction: bool) {
         let mut parts = std::mem::take(&mut self.parts);
         parts.resize_with(self.work.len().div_ceil(CHUNK), Part::default);
         parts.par_iter_mut().enumerate().for_each(|(chunk, part)| {
             part.rows.clear();
             let from = chunk * CHUNK;
             for i in from..self.work.len().min(from + CHUNK) {
-                self.couple_one(at, soft, rules, rub, i, part);
+                self.couple_one(at, soft, rules, with_friction, i, part);
             }
         });
         self.matrix.clear();
@@ -313,12 +319,12 @@ impl Program {
         at: &Admissible,
         soft: &Compliance,
         rules: &Rules,
-        rub: bool,
+        with_friction: bool,
         i: usize,
         part: &mut Part,
     ) {
         let (row, Part { pairs, rows }) = (&self.rows[i], part);
-        for p in 0..1 + if rub { row.sliding } else { 0 } {
+        for p in 0..1 + if with_friction { row.sliding } else { 0 } {
             let (vector, scale) =
                 if p == 0 { (&row.gradient, 1.0 / row.foot.lever) } else { (&row.slide[p - 1], 1.0) };
             pairs.clear();
@@ -328,7 +334,7 @@ impl Program {
                         let (other, b) = (&self.rows[j as usize], b as usize);
                         let first = self.first[j as usize];
                         pairs.push((first, moved.dot(&other.push[b]) / other.foot.lever));
-                        if rub {
+                        if with_friction {
                             let each = (first + 1..).zip(&other.slide[..other.sliding]);
                             pairs.extend(each.map(|(to, slide)| (to, moved.dot(&slide[b]))));
                         }
@@ -348,27 +354,29 @@ impl Program {
     }
 
     /// Distances and slips without the unknown forces: `(g + G(φᶠʳᵉᵉ − φᵏ))/lever` and `S(φᶠʳᵉᵉ − φₙ)`.
-    fn right_hand_side(&mut self, at: &Admissible, soft: &Compliance, rub: bool, rules: &Rules) {
+    fn right_hand_side(&mut self, at: &Admissible, soft: &Compliance, with_friction: bool, rules: &Rules) {
         self.b.clear();
-        let known = !rub || rules.friction_gradient == FrictionGradient::Full;
+        let known = !with_friction || rules.friction_gradient == FrictionGradient::Full;
         for (i, c) in self.work.iter().enumerate() {
             let row = &self.rows[i];
             let (mut b, mut way) = (row.g, way_of(c, &at.start, &at.pre));
             for (a, &k) in c.simplex.ids().iter().enumerate() {
-                let moved = if known { self.moved_by_known(at, soft, k, rub) } else { Vec3::zeros() };
+                let moved =
+                    if known { self.moved_by_known(at, soft, k, with_friction) } else { Vec3::zeros() };
                 way[a] += moved;
                 b += row.gradient[a].dot(&(at.pre[k as usize] - at.world.x[k as usize] + moved));
             }
             self.b.push(b / row.foot.lever);
-            if rub {
+            if with_friction {
                 self.b.extend(row.slide[..row.sliding].iter().map(|s| dot(s, &way)));
             }
         }
     }
 
-    /// How far forces that stay as they are move a node: those of (3.9), and without `rub` friction too.
-    fn moved_by_known(&self, at: &Admissible, soft: &Compliance, node: u32, rub: bool) -> Vec3 {
-        let force = |row: &Row, a: usize| if rub { row.beside[a] } else { row.drag[a] + row.beside[a] };
+    /// How far forces that stay as they are move a node: those of (3.9), and without `with_friction` friction too.
+    fn moved_by_known(&self, at: &Admissible, soft: &Compliance, node: u32, with_friction: bool) -> Vec3 {
+        let force =
+            |row: &Row, a: usize| if with_friction { row.beside[a] } else { row.drag[a] + row.beside[a] };
         let mut moved = Vec3::zeros();
         match soft {
             Compliance::Lumped(_) => {
@@ -390,12 +398,12 @@ impl Program {
     }
 
     /// Friction force of a constraint on one of its nodes [N].
-    pub fn friction_on(&self, i: usize, a: usize) -> Vec3 {
+    pub(crate) fn friction_on(&self, i: usize, a: usize) -> Vec3 {
         self.rows[i].drag[a] + self.rows[i].beside[a]
     }
 
     /// Normal force of a constraint on one of its nodes [N].
-    pub fn normal_on(&self, i: usize, a: usize) -> Vec3 {
+    pub(crate) fn normal_on(&self, i: usize, a: usize) -> Vec3 {
         self.lambda[i] * self.rows[i].push[a]
     }
 
@@ -405,7 +413,7 @@ impl Program {
     }
 
     /// `p·s` of a constraint between the start of the step and positions `y` [J].
-    pub fn rubbed(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
+    pub(crate) fn rubbed(&self, i: usize, start: &[Vec3], y: &[Vec3]) -> f64 {
         let way = way_of(&self.work[i], start, y);
         -dot(&self.rows[i].drag, &way) - dot(&self.rows[i].beside, &way)
     }
@@ -423,7 +431,7 @@ impl Program {
     }
 
     /// Energy in the springs of a penalty [J].
-    pub fn stored(&self, penalty: f64) -> f64 {
+    pub(crate) fn stored(&self, penalty: f64) -> f64 {
         (0..self.rows.len()).map(|i| 0.5 * self.press(i).powi(2) / penalty).sum()
     }
 
@@ -437,7 +445,7 @@ impl Program {
     }
 
     /// Local size of the constraints of a node [m].
-    pub fn size_at(&self, k: u32) -> f64 {
+    pub(crate) fn size_at(&self, k: u32) -> f64 {
         self.of_node(k).iter().map(|i| self.work[i.1 as usize].size).fold(f64::INFINITY, f64::min)
     }
 

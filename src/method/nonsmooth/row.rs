@@ -13,7 +13,7 @@ const HELD: f64 = 1e-12;
 const DIFFERENCE: f64 = 1e-6;
 
 /// A row of S, or of what it is made of: a vector on each node.
-pub type Local = [Vec3; 4];
+pub(crate) type Local = [Vec3; 4];
 
 /// What is known of one constraint at the present iterate.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +36,9 @@ pub struct Row {
 }
 
 /// Friction force of one constraint: on the touched point (first entry) for `Slip`, on all its nodes for `Projected`.
-pub type Tangential = Local;
+pub(crate) type Tangential = Local;
 
-pub fn dot(p: &Local, q: &Local) -> f64 {
+pub(crate) fn dot(p: &Local, q: &Local) -> f64 {
     p.iter().zip(q).map(|(p, q)| p.dot(q)).sum()
 }
 
@@ -98,7 +98,7 @@ impl Row {
 
     /// `−Δt ∂ψ*/∂φ` of the potential `Δtψ* = μN̂(φ)|S(φ)Δφ|` with the motion Δφ and the multiplier kept: the second term of (3.9), by central
     /// differences.
-    pub fn parametric(c: &Constraint, at: &Admissible, rules: &Rules, lambda: f64) -> Local {
+    pub(crate) fn parametric(c: &Constraint, at: &Admissible, rules: &Rules, lambda: f64) -> Local {
         let way = way_of(c, &at.start, &at.world.x);
         let mut x = at.world.x.clone();
         let mut potential = |k: u32, axis: usize, by: f64| {
@@ -118,7 +118,7 @@ impl Row {
         force
     }
 
-    pub fn drag_of(&self, p: &Tangential) -> Local {
+    pub(crate) fn drag_of(&self, p: &Tangential) -> Local {
         let mut drag = [Vec3::zeros(); 4];
         for (slide, unit) in self.slide[..self.sliding].iter().zip(&self.unit) {
             let along = dot(unit, p);
@@ -201,7 +201,7 @@ impl Row {
 }
 
 /// How far the nodes of a constraint have come; points of a plane, as far as its material did.
-pub fn way_of(c: &Constraint, start: &[Vec3], y: &[Vec3]) -> Local {
+pub(crate) fn way_of(c: &Constraint, start: &[Vec3], y: &[Vec3]) -> Local {
     let mut way = [Vec3::zeros(); 4];
     for (a, &k) in c.simplex.ids().iter().enumerate() {
         way[a] = match c.key.0 {
@@ -226,7 +226,7 @@ fn tangents(n: &Vec3) -> (Vec3, Vec3) {
 /// ```
 ///
 /// Unused places have no mass.
-pub fn sliding(x: &[Vec3; 4], mass: &[f64; 4], g: &[Vec3; 4], d: &[Vec3; 4]) -> [Vec3; 4] {
+pub(crate) fn sliding(x: &[Vec3; 4], mass: &[f64; 4], g: &[Vec3; 4], d: &[Vec3; 4]) -> [Vec3; 4] {
     let total: f64 = mass.iter().sum();
     let mean = |v: &[Vec3; 4]| v.iter().zip(mass).map(|(v, m)| *m * v).sum::<Vec3>() / total;
     let (x_c, d_c) = (mean(x), mean(d));

@@ -32,7 +32,7 @@ pub enum ContactKind {
 
 impl ContactKind {
     /// A node on a facet.
-    pub fn of_facet(kind: FacetKind) -> ContactKind {
+    pub(crate) fn of_facet(kind: FacetKind) -> ContactKind {
         match kind {
             FacetKind::Plane => ContactKind::NodePlane,
             FacetKind::Point => ContactKind::NodePoint,
@@ -98,7 +98,7 @@ impl Simplex {
     }
 
     /// The same for the positions of its own nodes.
-    pub fn gradient_at(&self, [p, a, b, c]: &[Vec3; 4]) -> [Vec3; 4] {
+    pub(crate) fn gradient_at(&self, [p, a, b, c]: &[Vec3; 4]) -> [Vec3; 4] {
         let zero = Vec3::zeros();
         match self.touch {
             ContactKind::NodePoint => [self.sign * Vec3::x(), -self.sign * Vec3::x(), zero, zero],

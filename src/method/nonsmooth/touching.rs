@@ -22,7 +22,7 @@ const MOVED_APART: f64 = 1e-3;
 /// Share of the largest friction from which on a contact slips.
 const SLIDES: f64 = 1.0 - 1e-9;
 
-pub struct Touching {
+pub(crate) struct Touching {
     pub options: Options,
     pub at: Admissible,
     pub program: Program,
@@ -35,7 +35,7 @@ pub struct Touching {
 }
 
 impl Touching {
-    pub fn new(model: &Model, options: Options) -> Touching {
+    pub(crate) fn new(model: &Model, options: Options) -> Touching {
         let nodes = model.reference.len();
         let mut at = Admissible::new(model);
         at.last_of_equals = options.ties == Ties::Last;
@@ -52,25 +52,25 @@ impl Touching {
         }
     }
 
-    pub fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> Rules {
         let Options { gradient, friction, friction_gradient, penalty, .. } = self.options;
         Rules { gradient, friction, friction_gradient, penalty }
     }
 
     /// Begins a step: nothing is known of it but what pressed in the last one.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.program.clear();
         self.banned.clear();
         self.report = Report::default();
     }
 
     /// Are the trial positions what is asked for, after a look that has found nothing new?
-    pub fn accepts(&self, found: &Found) -> bool {
+    pub(crate) fn accepts(&self, found: &Found) -> bool {
         self.options.penalty.is_some() || found.left == 0 && self.program.violation(&self.at) <= ACCEPTED
     }
 
     /// Takes out what presses where its features have ended and so acts on nothing; `true` if there was any.
-    pub fn drop_ghosts(&mut self) -> bool {
+    pub(crate) fn drop_ghosts(&mut self) -> bool {
         let (work, lambda) = (&self.program.work, &self.program.lambda);
         let ghosts = work.iter().zip(lambda).filter(|(c, l)| **l > 0.0 && self.at.is_ghost(c));
         let ghosts: Vec<Key> = ghosts.map(|(c, _)| c.key).collect();
@@ -82,7 +82,7 @@ impl Touching {
         true
     }
 
-    pub fn inadmissible(&self, depth: f64, time: f64, dt: f64) -> StepError {
+    pub(crate) fn inadmissible(&self, depth: f64, time: f64, dt: f64) -> StepError {
         let worst =
             self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
         let name = |b: u32| self.at.world.scene.bodies[b as usize].name.clone();
@@ -91,7 +91,7 @@ impl Touching {
     }
 
     /// Forgets who was touched in the step before.
-    pub fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         for &k in &self.touched {
             self.slot[k as usize] = UNTOUCHED;
         }
@@ -100,7 +100,7 @@ impl Touching {
     }
 
     /// Who is touched in a step of length `dt`, and the impulses. Nodes that are held altogether feel them too: their supports answer.
-    pub fn collect(&mut self, model: &Model, dt: f64) {
+    pub(crate) fn collect(&mut self, model: &Model, dt: f64) {
         let program = &self.program;
         let of_work = program.work.iter().flat_map(|c| c.simplex.ids().iter().copied());
         for k in program.nodes.iter().copied().chain(of_work) {
@@ -124,7 +124,7 @@ impl Touching {
     }
 
     /// Contact force on each node in the last step, which was `dt` long [N].
-    pub fn forces(&self, dt: f64) -> Vec<Vec3> {
+    pub(crate) fn forces(&self, dt: f64) -> Vec<Vec3> {
         let force = |k: usize| match self.kicks.get(self.slot[k] as usize) {
             Some(kick) => kick.impulse / dt,
             None => Vec3::zeros(),
@@ -133,7 +133,7 @@ impl Touching {
     }
 
     /// The books of contact.
-    pub fn book(&mut self, model: &Model, dt: f64, ledger: &mut Ledger) {
+    pub(crate) fn book(&mut self, model: &Model, dt: f64, ledger: &mut Ledger) {
         for (&k, kick) in self.touched.iter().zip(&self.kicks) {
             self.at.world.impulses.received[k as usize] += kick.impulse;
         }
@@ -206,7 +206,7 @@ impl Touching {
 
     /// Moves bodies apart that overlap a little at the start, without giving them a velocity; refuses those that overlap more. Returns
     /// what is left [m].
-    pub fn part_at_start(&mut self, model: &Model, state: &mut State) -> Result<f64, StepError> {
+    pub(crate) fn part_at_start(&mut self, model: &Model, state: &mut State) -> Result<f64, StepError> {
         self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
         if let Some((bodies, depth)) = self.at.deep_overlap(MOVED_APART)? {
             let [first, second] = bodies.map(|b| self.at.world.scene.bodies[b as usize].name.clone());
@@ -214,7 +214,7 @@ impl Touching {
         }
         self.program.clear();
         self.at.starting = true;
-        let parted = self.part(model);
+        let parted = self.move_apart(model);
         self.at.starting = false;
         parted?;
         for &k in &self.program.nodes {
@@ -226,7 +226,7 @@ impl Touching {
     }
 
     /// To the nearest positions without overlap.
-    fn part(&mut self, model: &Model) -> Result<(), StepError> {
+    fn move_apart(&mut self, model: &Model) -> Result<(), StepError> {
         for _ in 0..self.options.looks {
             if self.at.detect(model, &mut self.program.work, &[])?.new == 0 {
                 break;
@@ -238,7 +238,7 @@ impl Touching {
         Ok(())
     }
 
-    pub fn save(&self, record: &mut Record) {
+    pub(crate) fn save(&self, record: &mut Record) {
         self.at.world.save("nonsmooth", record);
         let memory = &self.program.memory;
         let keys: Vec<f64> = memory
@@ -250,7 +250,7 @@ impl Touching {
         record.vectors("nonsmooth.tangential", &forces);
     }
 
-    pub fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         self.at.world.restore("nonsmooth", record)?;
         let keys = record.get("nonsmooth.multipliers")?;
         let mut forces = vec![Vec3::zeros(); keys.len()];

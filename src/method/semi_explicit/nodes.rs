@@ -41,7 +41,7 @@ struct NodeSums {
 }
 
 /// A step as it was, for the books.
-pub struct Done<'a> {
+pub(crate) struct Done<'a> {
     pub dt: f64,
     /// Time at its ends.
     pub time: [f64; 2],
@@ -55,7 +55,7 @@ pub struct Done<'a> {
     pub moved: &'a [Vec3],
 }
 
-pub struct Nodes {
+pub(crate) struct Nodes {
     pub forces: Forces,
     /// F of every node at the last evaluation that was accepted [N].
     pub force: Vec<Vec3>,
@@ -69,7 +69,7 @@ pub struct Nodes {
 
 impl Nodes {
     /// For use inside the current rayon pool.
-    pub fn new(model: &Model) -> Nodes {
+    pub(crate) fn new(model: &Model) -> Nodes {
         Nodes {
             forces: Forces::new(model),
             force: vec![Vec3::zeros(); model.reference.len()],
@@ -81,7 +81,7 @@ impl Nodes {
     }
 
     /// Velocities without contact at the end of a step of length `dt` to `t1`: `v + Δt M⁻¹F`, supports as prescribed.
-    pub fn free(&self, model: &Model, state: &State, dt: f64, t1: f64, out: &mut [Vec3]) {
+    pub(crate) fn free(&self, model: &Model, state: &State, dt: f64, t1: f64, out: &mut [Vec3]) {
         let restraints = &model.restraints;
         out.par_chunks_mut(CHUNK).zip(&self.chunks).enumerate().for_each(|(c, (out, chunk))| {
             let start = c * CHUNK;
@@ -98,7 +98,7 @@ impl Nodes {
     }
 
     /// Moves all nodes: `x ← x + Δt v`; where they were is left in `before`.
-    pub fn advance(x: &mut [Vec3], v: &[Vec3], dt: f64, before: &mut [Vec3]) {
+    pub(crate) fn advance(x: &mut [Vec3], v: &[Vec3], dt: f64, before: &mut [Vec3]) {
         let nodes = x.par_chunks_mut(CHUNK).zip(v.par_chunks(CHUNK)).zip(before.par_chunks_mut(CHUNK));
         nodes.for_each(|((x, v), before)| {
             before.copy_from_slice(x);
@@ -107,14 +107,14 @@ impl Nodes {
     }
 
     /// Element forces and loads at the positions of `state`, which stand for time `t1`.
-    pub fn evaluate(&mut self, model: &Model, state: &mut State, t1: f64, measure: bool) -> Totals {
+    pub(crate) fn evaluate(&mut self, model: &Model, state: &mut State, t1: f64, measure: bool) -> Totals {
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, measure);
         self.loads.update(model, t1, &state.x);
         totals
     }
 
     /// The books of a step whose end is `state`, forces evaluated there; takes up the forces.
-    pub fn book(&mut self, model: &Model, state: &State, done: &Done, ledger: &mut Ledger) {
+    pub(crate) fn book(&mut self, model: &Model, state: &State, done: &Done, ledger: &mut Ledger) {
         let (dt, [t0, t1]) = (done.dt, done.time);
         let Nodes { forces, force, loads: Loads { now: load, before: load_before }, chunks, .. } = self;
         let restraints = &model.restraints;
@@ -192,13 +192,13 @@ impl Nodes {
     }
 
     /// Brings held nodes to the motion of their supports and measures everything.
-    pub fn start(&mut self, model: &Model, state: &mut State) -> Totals {
+    pub(crate) fn start(&mut self, model: &Model, state: &mut State) -> Totals {
         chunks::follow_supports(model, state);
         self.evaluate(model, state, state.time, true)
     }
 
     /// Forces and the kinetic energy before the first step, whose length is `dt`.
-    pub fn open(&mut self, model: &Model, state: &State, dt: f64, ledger: &mut Ledger) {
+    pub(crate) fn open(&mut self, model: &Model, state: &State, dt: f64, ledger: &mut Ledger) {
         // With Δt = 0 the books see nothing move; the half step of K̂ is added here.
         let zero = vec![Vec3::zeros(); state.x.len()];
         let done = Done {
@@ -226,18 +226,18 @@ impl Nodes {
     }
 
     /// Impulse [N s] that the support of a held node has given since the start.
-    pub fn support_impulse(&self, held: usize) -> Vec3 {
+    pub(crate) fn support_impulse(&self, held: usize) -> Vec3 {
         chunks::support_impulse(&self.chunks, held)
     }
 
-    pub fn save(&self, name: &str, record: &mut Record) {
+    pub(crate) fn save(&self, name: &str, record: &mut Record) {
         record.vectors(&format!("{name}.force"), &self.force);
         record.vectors(&format!("{name}.load"), &self.loads.now);
         chunks::save_support(&self.chunks, name, record);
         record.numbers(&format!("{name}.shift"), &[self.half_step_energy]);
     }
 
-    pub fn restore(&mut self, name: &str, record: &Record) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, name: &str, record: &Record) -> Result<(), RecordError> {
         record.read_vectors(&format!("{name}.force"), &mut self.force)?;
         record.read_vectors(&format!("{name}.load"), &mut self.loads.now)?;
         [self.half_step_energy] = record.read_values(&format!("{name}.shift"))?;

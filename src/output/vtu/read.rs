@@ -39,7 +39,7 @@ impl FrameData {
         self.cell_fields.iter().find(|f| f.name == name)
     }
 
-    pub fn cell_count(&self) -> usize {
+    pub(crate) fn cell_count(&self) -> usize {
         self.cells.iter().map(|(kind, nodes)| nodes.len() / kind.nodes()).sum()
     }
 }
@@ -50,7 +50,7 @@ pub fn read_vtu(path: &Path) -> Result<FrameData, VtuError> {
 }
 
 /// Reads one frame with the fields that `wanted` names; the others are not decompressed.
-pub fn read_vtu_fields(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<FrameData, VtuError> {
+pub(crate) fn read_vtu_fields(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<FrameData, VtuError> {
     let bytes = disk::read_file(path).map_err(|source| VtuError::Read { path: path.to_owned(), source })?;
     parse(path, &bytes, wanted)
 }

@@ -67,7 +67,7 @@ pub(super) struct Extent {
 
 impl Order {
     /// Finds the order of `list`, whose nodes are fewer than `nodes`. As long as the same nodes touch it stays.
-    pub fn find(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
+    pub(crate) fn find(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
         let same =
             |(contact, known): (&Contact, &([u32; POINTS], u8))| (contact.nodes, contact.count) == *known;
         let pairs = list.par_iter().zip(&self.known).with_min_len(COMPARED);

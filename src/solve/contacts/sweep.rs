@@ -53,7 +53,7 @@ pub(super) struct Shared([AtomicU64; 3]);
 
 impl Shared {
     #[inline(always)]
-    pub fn get(&self) -> Vec3 {
+    pub(crate) fn get(&self) -> Vec3 {
         let [x, y, z] = &self.0;
         Vec3::new(
             f64::from_bits(x.load(Relaxed)),
@@ -63,7 +63,7 @@ impl Shared {
     }
 
     #[inline(always)]
-    pub fn set(&self, v: &Vec3) {
+    pub(crate) fn set(&self, v: &Vec3) {
         for (to, x) in self.0.iter().zip(v.iter()) {
             to.store(x.to_bits(), Relaxed);
         }
@@ -83,7 +83,7 @@ pub(super) struct Island {
 
 impl Island {
     /// Takes up what belongs to it now.
-    pub fn begin(&mut self, extent: &Extent) {
+    pub(crate) fn begin(&mut self, extent: &Extent) {
         let blocks = std::mem::take(&mut self.blocks);
         *self = Island { extent: extent.clone(), blocks, ..Island::default() };
     }
@@ -103,7 +103,7 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    pub fn add(&mut self, other: &Errors) {
+    pub(crate) fn add(&mut self, other: &Errors) {
         self.count += other.count;
         self.off += other.off;
         self.size += other.size;
@@ -114,7 +114,7 @@ impl Errors {
 
     /// How far from the law forces are, of their size: squared. Forces that move nothing by more than `least` [m/s] count
     /// as if they did.
-    pub fn share(&self, least: f64) -> f64 {
+    pub(crate) fn share(&self, least: f64) -> f64 {
         let size = self.size.max(1e-24 * self.free).max(least * least * self.softness);
         if size > 0.0 { self.off / size } else { 0.0 }
     }
@@ -271,7 +271,7 @@ pub(super) struct SweepInput<'a> {
 
 impl SweepInput<'_> {
     /// Some islands with their rows and forces, by as many threads as there are.
-    pub fn islands(&self, islands: &mut [Island], rows: &mut [Row], forces: &mut [Vec3]) {
+    pub(crate) fn islands(&self, islands: &mut [Island], rows: &mut [Row], forces: &mut [Vec3]) {
         if !self.threads || islands.len() < 2 || rows.len() < STRETCH {
             let (mut rows, mut forces) = (rows, forces);
             for island in islands {

@@ -69,7 +69,7 @@ pub fn newton(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Iterated {
 }
 
 /// [`newton`], and [`exact`] where that fails.
-pub fn newton_or_exact(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Vec3 {
+pub(crate) fn newton_or_exact(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Vec3 {
     let found = newton(w, b, mu, start);
     if found.converged { found.r } else { exact(w, b, mu) }
 }

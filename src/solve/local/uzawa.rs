@@ -6,7 +6,7 @@ use crate::math::{Mat3, Vec3};
 
 /// What an iteration came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Iterated {
+pub(crate) struct Iterated {
     pub r: Vec3,
     pub iterations: u32,
     pub converged: bool,
@@ -24,7 +24,7 @@ const SHORTER: f64 = 0.7;
 /// ```text
 /// r ← P( r − ρ F(r) )     F(r) = u + μ|u_t| n     u = W r + b
 /// ```
-pub fn uzawa(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Iterated {
+pub(crate) fn uzawa(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Iterated {
     let eigenvalues = w.symmetric_eigenvalues();
     let (least, largest) = (eigenvalues.min(), eigenvalues.max());
     let mut rho = 2.0 / (least + largest);

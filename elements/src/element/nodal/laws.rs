@@ -6,7 +6,7 @@ use crate::math::tensor::Sym;
 
 /// A share of a law, with a density of its own.
 #[derive(Clone)]
-pub struct Share<M> {
+pub(crate) struct Share<M> {
     pub law: M,
     pub factor: f64,
     pub density: f64,
@@ -45,7 +45,7 @@ impl<M: Material> Material for Share<M> {
 
 /// What nodes integrate: a law without a share of another.
 #[derive(Clone)]
-pub struct Rest<M> {
+pub(crate) struct Rest<M> {
     pub law: M,
     pub soft: M,
     pub factor: f64,

@@ -19,7 +19,7 @@ fn spread(stencil: &[(u32, Vec3, f64)]) -> Mat3 {
 }
 
 /// ω² of a node potential at rest.
-pub fn frequency_squared(volume: f64, stencil: &[(u32, Vec3, f64)], lame: Lame) -> f64 {
+pub(crate) fn frequency_squared(volume: f64, stencil: &[(u32, Vec3, f64)], lame: Lame) -> f64 {
     let g = spread(stencil);
     let root_two_mu = (2.0 * lame.mu).sqrt();
     // D^½ stretches the volumetric part by √(3λ + 2μ), the rest by √(2μ)
@@ -43,7 +43,7 @@ pub fn frequency_squared(volume: f64, stencil: &[(u32, Vec3, f64)], lame: Lame) 
 
 /// ω² of a node potential as it is now. `stress` is `V S` and `tangent(a, b)` the component `V D_ab` of the tangent; NaN
 /// where the state is no number.
-pub fn deformed_frequency_squared(
+pub(crate) fn deformed_frequency_squared(
     stencil: &[(u32, Vec3, f64)],
     f: &Matrix<f64>,
     stress: &Matrix<f64>,

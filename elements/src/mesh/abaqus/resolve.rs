@@ -54,7 +54,7 @@ impl Ids {
 }
 
 /// A part in its place.
-pub struct Placed {
+pub(crate) struct Placed {
     nodes: Ids,
     first_node: u32,
     elements: Ids,
@@ -64,7 +64,7 @@ pub struct Placed {
 
 impl Placed {
     /// Puts nodes and elements of a part into the draft, its nodes moved by `place`.
-    pub fn add(
+    pub(crate) fn add(
         scope: &Scope,
         draft: &mut Draft,
         most: usize,
@@ -116,7 +116,7 @@ impl Placed {
 
 /// Where names and numbers are looked up.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     pub scope: &'a Scope,
     /// Names that are not found are looked for here: an instance knows the sets of its part.
     pub also: Option<&'a Scope>,
@@ -142,7 +142,7 @@ struct Found {
 }
 
 /// Finds the members of all sets.
-pub struct Sets<'a> {
+pub(crate) struct Sets<'a> {
     draft: &'a mut Draft,
     instances: BTreeMap<String, Context<'a>>,
     /// Members that may still come: sets that name each other again and again end here.
@@ -150,14 +150,14 @@ pub struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    pub fn new(draft: &'a mut Draft, instances: BTreeMap<String, Context<'a>>) -> Self {
+    pub(crate) fn new(draft: &'a mut Draft, instances: BTreeMap<String, Context<'a>>) -> Self {
         let cells: usize = draft.lists.iter().map(|l| l.nodes.len() / l.kind.nodes()).sum();
         let left = 1_000_000 + 100 * (cells + draft.mesh.nodes.len());
         Sets { draft, instances, left }
     }
 
     /// Names all sets of a context.
-    pub fn name_all(&mut self, prefix: &str, context: Context) -> Result<(), MeshError> {
+    pub(crate) fn name_all(&mut self, prefix: &str, context: Context) -> Result<(), MeshError> {
         for set in &context.scope.sets {
             let mut found = Found::default();
             for (member, line) in &set.members {
@@ -178,7 +178,7 @@ impl<'a> Sets<'a> {
     }
 
     /// All cells of an instance, by its name.
-    pub fn name_whole(&mut self, name: &str, placed: &Placed) {
+    pub(crate) fn name_whole(&mut self, name: &str, placed: &Placed) {
         self.draft.cell_sets.entry(name.to_owned()).or_insert_with(|| placed.cells.clone());
     }
 

@@ -5,7 +5,7 @@ use crate::mesh::CellKind;
 
 /// A type of element.
 #[derive(Clone, Copy, PartialEq)]
-pub struct ElementType {
+pub(crate) struct ElementType {
     /// The name of its family.
     pub word: &'static str,
     pub kind: CellKind,
@@ -15,7 +15,7 @@ pub struct ElementType {
 
 impl ElementType {
     /// It has middles that its kind does not have.
-    pub fn more_nodes(&self) -> Option<&'static str> {
+    pub(crate) fn more_nodes(&self) -> Option<&'static str> {
         (self.nodes != self.kind.nodes()).then_some(self.word)
     }
 }
@@ -54,7 +54,7 @@ const TYPES: [(&str, CellKind, usize); 29] = [
 ];
 
 /// The type with this name, or one of its variants.
-pub fn element_type(word: &str) -> Option<ElementType> {
+pub(crate) fn element_type(word: &str) -> Option<ElementType> {
     let upper = word.to_ascii_uppercase();
     let (word, kind, nodes) = *TYPES.iter().find(|(name, ..)| {
         // letters only: CPS4R, and S4R5, but not C3D20 for C3D2
@@ -66,7 +66,7 @@ pub fn element_type(word: &str) -> Option<ElementType> {
 }
 
 /// Elements of one type.
-pub struct Elements {
+pub(crate) struct Elements {
     pub kind: ElementType,
     pub ids: Vec<u32>,
     /// Numbers of their nodes.
@@ -75,14 +75,14 @@ pub struct Elements {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum SetKind {
+pub(crate) enum SetKind {
     Nodes,
     Elements,
     Sides,
 }
 
 /// Who belongs to a set.
-pub enum Member {
+pub(crate) enum Member {
     /// Numbers from, to, by.
     Range([u32; 3]),
     /// Those of another set of the same kind.
@@ -98,14 +98,14 @@ pub enum Member {
 }
 
 /// A set, as it is written.
-pub struct Set {
+pub(crate) struct Set {
     pub kind: SetKind,
     pub name: String,
     pub members: Vec<(Member, u32)>,
 }
 
 #[derive(Default)]
-pub struct Scope {
+pub(crate) struct Scope {
     pub nodes: Vec<(u32, Vec3)>,
     pub node_lines: Vec<u32>,
     pub lists: Vec<Elements>,
@@ -115,7 +115,7 @@ pub struct Scope {
 
 impl Scope {
     /// The list for elements of a type, new or known.
-    pub fn list(&mut self, kind: ElementType) -> usize {
+    pub(crate) fn list(&mut self, kind: ElementType) -> usize {
         self.lists.iter().position(|l| l.kind == kind).unwrap_or_else(|| {
             self.lists.push(Elements { kind, ids: Vec::new(), nodes: Vec::new(), lines: Vec::new() });
             self.lists.len() - 1
@@ -123,7 +123,7 @@ impl Scope {
     }
 
     /// The set with this name, new or known.
-    pub fn set(&mut self, kind: SetKind, name: &str) -> usize {
+    pub(crate) fn set(&mut self, kind: SetKind, name: &str) -> usize {
         let next = self.sets.len();
         let known = *self.by_name.entry((kind as u8, name.to_ascii_uppercase())).or_insert(next);
         if known == next {
@@ -132,12 +132,12 @@ impl Scope {
         known
     }
 
-    pub fn find(&self, kind: SetKind, name: &str) -> Option<usize> {
+    pub(crate) fn find(&self, kind: SetKind, name: &str) -> Option<usize> {
         self.by_name.get(&(kind as u8, name.to_ascii_uppercase())).copied()
     }
 
     /// Adds to a set; numbers that follow each other become a range.
-    pub fn add(&mut self, set: usize, member: Member, line: usize) {
+    pub(crate) fn add(&mut self, set: usize, member: Member, line: usize) {
         let members = &mut self.sets[set].members;
         if let (Member::Range([id, to, 1]), Some((Member::Range([_, last, 1]), _))) =
             (&member, members.last_mut())

@@ -2,24 +2,24 @@
 
 use crate::mesh::MeshError;
 use crate::mesh::error::Place;
-pub use crate::mesh::source::shown;
+pub(crate) use crate::mesh::source::shown;
 
-pub fn error(line: usize, problem: impl Into<String>) -> MeshError {
+pub(crate) fn error(line: usize, problem: impl Into<String>) -> MeshError {
     MeshError::Content { place: Place::Line { line, column: 1 }, problem: problem.into() }
 }
 
 /// Lines with their numbers, counted from 1, without spaces around.
-pub struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     rest: &'a [u8],
     line: usize,
 }
 
 impl<'a> Lines<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Lines { rest: bytes, line: 0 }
     }
 
-    pub fn next(&mut self) -> Option<(usize, &'a [u8])> {
+    pub(crate) fn next(&mut self) -> Option<(usize, &'a [u8])> {
         if self.rest.is_empty() {
             return None;
         }
@@ -31,7 +31,7 @@ impl<'a> Lines<'a> {
     }
 
     /// A keyword with its parameters; a comma at the end of a line goes on in the next.
-    pub fn keyword(&mut self, line: usize, first: &'a [u8]) -> Result<Keyword, MeshError> {
+    pub(crate) fn keyword(&mut self, line: usize, first: &'a [u8]) -> Result<Keyword, MeshError> {
         let mut text = String::from_utf8_lossy(first).into_owned();
         while text.ends_with(',') {
             match self.next() {
@@ -58,40 +58,40 @@ impl<'a> Lines<'a> {
 const LONGEST: usize = 10_000;
 
 /// `*NAME, PARAMETER=value, PARAMETER`.
-pub struct Keyword {
+pub(crate) struct Keyword {
     pub name: String,
     parameters: Vec<(String, String)>,
     pub line: usize,
 }
 
 impl Keyword {
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         let value = self.parameters.iter().find(|p| p.0 == key).map(|p| p.1.as_str());
         value.filter(|value| !value.is_empty())
     }
 
-    pub fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.parameters.iter().any(|p| p.0 == key)
     }
 
-    pub fn needed(&self, key: &str) -> Result<&str, MeshError> {
+    pub(crate) fn needed(&self, key: &str) -> Result<&str, MeshError> {
         let missing = || error(self.line, format!("*{} needs {key}=…", self.name));
         self.get(key).ok_or_else(missing)
     }
 }
 
 /// What stands between commas.
-pub fn items(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn items(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&b| b == b',').map(<[u8]>::trim_ascii)
 }
 
 /// A name, quoted or not.
-pub fn name(word: &[u8]) -> String {
+pub(crate) fn name(word: &[u8]) -> String {
     String::from_utf8_lossy(word).trim_matches('"').to_owned()
 }
 
 /// A number of a node or element.
-pub fn integer(word: &[u8], line: usize, what: &str) -> Result<u32, MeshError> {
+pub(crate) fn integer(word: &[u8], line: usize, what: &str) -> Result<u32, MeshError> {
     let mut number: u32 = 0;
     let digit = |number: u32, b: u8| number.checked_mul(10)?.checked_add(u32::from(b.wrapping_sub(b'0')));
     for &b in word {
@@ -107,7 +107,7 @@ pub fn integer(word: &[u8], line: usize, what: &str) -> Result<u32, MeshError> {
 }
 
 /// A finite number; Fortran's `1.5D3` too.
-pub fn float(word: &[u8], line: usize, what: &str) -> Result<f64, MeshError> {
+pub(crate) fn float(word: &[u8], line: usize, what: &str) -> Result<f64, MeshError> {
     let text = std::str::from_utf8(word).unwrap_or("?");
     let number = text.parse().ok().or_else(|| text.replace(['d', 'D'], "e").parse().ok());
     match number {

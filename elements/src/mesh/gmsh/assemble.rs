@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Share of the mesh size below which a plane mesh counts as one in x–y, a line as one along x.
 const FLAT: f64 = 1e-9;
 
-pub fn mesh(file: &File, source: &Source) -> Result<Mesh, MeshError> {
+pub(crate) fn mesh(file: &File, source: &Source) -> Result<Mesh, MeshError> {
     let Some(nodes) = &file.nodes else {
         return Err(source.error(0, "the file has no section $Nodes"));
     };

@@ -8,7 +8,7 @@ use std::fmt::Display;
 
 /// A geometric entity, or in format 2.2 the part of one that belongs to one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region {
+pub(crate) struct Region {
     pub dimension: usize,
     pub entity: i64,
     /// Tags of the physical groups it belongs to.
@@ -17,7 +17,7 @@ pub struct Region {
 
 /// Elements of one kind in the order of the file.
 #[derive(Default)]
-pub struct Elements {
+pub(crate) struct Elements {
     pub tags: Vec<u64>,
     /// Indexes into [`Nodes::places`].
     pub nodes: Vec<u32>,
@@ -27,7 +27,7 @@ pub struct Elements {
 
 /// Nodes in the order of their tags.
 #[derive(Default)]
-pub struct Nodes {
+pub(crate) struct Nodes {
     tags: Vec<u64>,
     pub places: Vec<Vec3>,
     /// Index by `tag - tags[0]` where tags lie close together.
@@ -35,7 +35,7 @@ pub struct Nodes {
 }
 
 #[derive(Default)]
-pub struct File {
+pub(crate) struct File {
     /// Names of physical groups by dimension and tag.
     pub names: BTreeMap<(usize, i64), String>,
     pub regions: Vec<Region>,
@@ -49,7 +49,7 @@ pub struct File {
 }
 
 /// A type of element in Gmsh's numbering.
-pub struct Type {
+pub(crate) struct Type {
     pub name: &'static str,
     pub dimension: usize,
     pub nodes: usize,
@@ -57,16 +57,16 @@ pub struct Type {
     pub kind: Option<CellKind>,
 }
 
-pub const POINT: u8 = 15;
+pub(crate) const POINT: u8 = 15;
 
 impl Type {
     /// Of the second order: nodes beyond the corners stand in the middles of edges and sides.
-    pub fn second_order(&self) -> bool {
+    pub(crate) fn second_order(&self) -> bool {
         self.name.ends_with("(second order)") || self.kind == Some(CellKind::Tet10)
     }
 
     /// Nodes that are corners; they come first. Of elements that can be sides only.
-    pub fn corners(&self) -> usize {
+    pub(crate) fn corners(&self) -> usize {
         match (self.second_order(), self.dimension, self.nodes) {
             (true, 1, _) => 2,
             (true, 2, 6) => 3,
@@ -77,7 +77,7 @@ impl Type {
 }
 
 /// Gmsh's element types by number; none for those Gmsh does not have or hardly anyone uses.
-pub fn element_type(number: i64) -> Option<(u8, Type)> {
+pub(crate) fn element_type(number: i64) -> Option<(u8, Type)> {
     let (name, dimension, nodes, kind) = match number {
         1 => ("bar2", 1, 2, Some(CellKind::Bar2)),
         2 => ("tri3", 2, 3, Some(CellKind::Tri3)),
@@ -111,7 +111,7 @@ pub fn element_type(number: i64) -> Option<(u8, Type)> {
 
 impl Nodes {
     /// Nodes from (tag, place, byte in the file); a tag given twice is an error.
-    pub fn new(mut given: Vec<(u64, Vec3, usize)>, source: &Source) -> Result<Nodes, MeshError> {
+    pub(crate) fn new(mut given: Vec<(u64, Vec3, usize)>, source: &Source) -> Result<Nodes, MeshError> {
         // Files come sorted or nearly so; a stable sort is then linear.
         given.sort_by_key(|&(tag, ..)| tag);
         if let Some(pair) = given.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -130,7 +130,7 @@ impl Nodes {
         Ok(Nodes { tags, places: given.iter().map(|&(_, place, _)| place).collect(), by_tag })
     }
 
-    pub fn find(&self, tag: u64) -> Option<u32> {
+    pub(crate) fn find(&self, tag: u64) -> Option<u32> {
         if self.by_tag.is_empty() {
             return self.tags.binary_search(&tag).ok().map(|i| i as u32);
         }
@@ -141,12 +141,12 @@ impl Nodes {
 
 impl File {
     /// Refuses a section that came before.
-    pub fn once(already: bool, name: &str, source: &Source, at: usize) -> Result<(), MeshError> {
+    pub(crate) fn once(already: bool, name: &str, source: &Source, at: usize) -> Result<(), MeshError> {
         if already { Err(source.error(at, format!("section {name} appears twice"))) } else { Ok(()) }
     }
 
     /// The region with this key, new or known.
-    pub fn region(&mut self, key: (usize, i64, i64), groups: Vec<i64>) -> u32 {
+    pub(crate) fn region(&mut self, key: (usize, i64, i64), groups: Vec<i64>) -> u32 {
         let next = self.regions.len() as u32;
         let id = *self.region_ids.entry(key).or_insert(next);
         if id == next {
@@ -156,7 +156,7 @@ impl File {
     }
 
     /// Adds an element whose nodes come from `node`, one tag per call.
-    pub fn add<N: Copy + Display + TryInto<u64>>(
+    pub(crate) fn add<N: Copy + Display + TryInto<u64>>(
         &mut self,
         number: u8,
         tag: u64,

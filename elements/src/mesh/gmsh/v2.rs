@@ -5,7 +5,7 @@ use super::raw::{File, Nodes, element_type};
 use crate::mesh::MeshError;
 use crate::mesh::source::Source;
 
-pub fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
+pub(crate) fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
     File::once(file.nodes.is_some(), "$Nodes", source, at)?;
     let at = source.next_text_place();
     let count = source.text_number::<u64>("the number of nodes")?;
@@ -23,7 +23,7 @@ pub fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), Mesh
     Ok(())
 }
 
-pub fn elements(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
+pub(crate) fn elements(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
     File::once(file.has_elements, "$Elements", source, at)?;
     file.has_elements = true;
     if file.nodes.is_none() {

@@ -8,7 +8,7 @@ use crate::mesh::source::Source;
 const MOST_GROUPS: usize = 1000;
 
 /// Points, curves, surfaces and volumes: tag, box, groups, boundary.
-pub fn entities(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
+pub(crate) fn entities(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
     File::once(file.has_entities, "$Entities", source, at)?;
     file.has_entities = true;
     source.start_data()?;
@@ -50,7 +50,7 @@ fn tags(source: &mut Source, what: &str) -> Result<Vec<i64>, MeshError> {
     (0..count).map(|_| Ok(source.int("a tag")?.saturating_abs())).collect()
 }
 
-pub fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
+pub(crate) fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
     File::once(file.nodes.is_some(), "$Nodes", source, at)?;
     source.start_data()?;
     let at = source.next_place();
@@ -100,7 +100,7 @@ pub fn nodes(source: &mut Source, file: &mut File, at: usize) -> Result<(), Mesh
     Ok(())
 }
 
-pub fn elements(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
+pub(crate) fn elements(source: &mut Source, file: &mut File, at: usize) -> Result<(), MeshError> {
     File::once(file.has_elements, "$Elements", source, at)?;
     file.has_elements = true;
     if file.nodes.is_none() {

@@ -6,7 +6,7 @@ use carom_declare::{Item, Json, Kind, Schemas, Written};
 macro_rules! cells {
     ($(#[$doc:meta])* $name:ident: $title:literal, $(($kind:ident, $about:literal)),+) => {
         $(#[$doc])*
-        pub struct $name;
+        pub(crate) struct $name;
 
         impl Kind for $name {
             type Of = CellKind;

@@ -49,5 +49,67 @@ pub use ring::Ring;
 pub use sheet::{Base, HollowBox, HollowSphere, RoundSheet, Tube};
 pub use sphere::Sphere;
 
+use super::{Mesh, MeshError};
+use carom_declare::schema::Variant;
+use carom_declare::{Reader, Schemas, Section, Written};
+
+/// The built-in shapes, each with the keys of the generator that builds it.
+macro_rules! shapes {
+    ($($variant:ident = $word:literal,)+) => {
+        /// A built-in shape.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Shape {
+            $($variant($variant),)+
+        }
+
+        impl Shape {
+            /// The words, in the order of the declaration.
+            pub const ALL: &'static [&'static str] = &[$($word),+];
+
+            /// The keys of the shape called `word`.
+            pub fn keys(word: &str, r: &mut Reader) -> Option<Shape> {
+                match word {
+                    $($word => $variant::keys(r).map(Shape::$variant),)+
+                    _ => None,
+                }
+            }
+
+            /// Its word and its keys.
+            pub fn write(&self) -> (&'static str, Vec<(String, Written)>) {
+                match self {
+                    $(Shape::$variant(shape) => ($word, shape.write_keys()),)+
+                }
+            }
+
+            pub fn build(&self) -> Result<Mesh, MeshError> {
+                match self {
+                    $(Shape::$variant(shape) => shape.build(),)+
+                }
+            }
+
+            /// Word, meaning and keys of each.
+            pub fn describe(schemas: &mut Schemas) -> Vec<Variant> {
+                vec![$(($word, $variant::DOC, $variant::describe(schemas))),+]
+            }
+        }
+    };
+}
+
+shapes! {
+    Bar = "bar",
+    Rectangle = "rectangle",
+    Box = "box",
+    Ring = "ring",
+    Disc = "disc",
+    Cylinder = "cylinder",
+    Sphere = "sphere",
+    HollowSphere = "hollow-sphere",
+    HollowBox = "hollow-box",
+    RoundSheet = "round-sheet",
+    Tube = "tube",
+    Polygon = "polygon",
+    Polyhedron = "polyhedron",
+}
+
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ use crate::mesh::{Cells, Mesh, MeshError, Side};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, SQRT_2};
 
 /// Radius of the core over the radius of the body where nothing else is said.
-pub const CORE: f64 = 0.5;
+pub(crate) const CORE: f64 = 0.5;
 
 /// Parameters of the cross-section that disc, cylinder and sphere check alike.
 pub(super) fn check(

@@ -22,7 +22,7 @@ const VALUES: [u8; 256] = {
 };
 
 #[derive(Default)]
-pub struct Base64 {
+pub(crate) struct Base64 {
     /// Decoded, not yet taken: the last `left`.
     rest: [u8; 3],
     left: usize,
@@ -30,7 +30,7 @@ pub struct Base64 {
 
 impl Base64 {
     /// Fills `to` with the next bytes; false where the text ends before or is none.
-    pub fn fill(&mut self, from: &mut impl BufRead, mut to: &mut [u8]) -> io::Result<bool> {
+    pub(crate) fn fill(&mut self, from: &mut impl BufRead, mut to: &mut [u8]) -> io::Result<bool> {
         while !to.is_empty() {
             if self.left == 0 {
                 let whole = whole_groups(from, to)?;

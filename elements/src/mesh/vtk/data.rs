@@ -13,7 +13,7 @@ const MOST_UNPACKED: usize = 1100;
 const PIECE: usize = 1 << 15;
 
 /// Why an array cannot be read; what is said of it follows its name.
-pub enum Unread {
+pub(crate) enum Unread {
     Io(io::Error),
     Because(&'static str),
     /// A word, so many bytes after the beginning.
@@ -30,7 +30,7 @@ const SHORT: Unread = Unread::Because("does not fit into the file; it seems cut 
 const FEW: Unread = Unread::Because("is shorter than the grid says");
 
 /// A number that arrays hold.
-pub trait Number: Sized {
+pub(crate) trait Number: Sized {
     fn stored(stored: Stored, bytes: &[u8], big_endian: bool) -> Self;
     fn written(word: &str) -> Option<Self>;
 }
@@ -57,7 +57,7 @@ impl Number for f64 {
 
 /// How the arrays of a file are stored.
 #[derive(Clone, Copy, Default)]
-pub struct Coding {
+pub(crate) struct Coding {
     pub big_endian: bool,
     /// Lengths have eight bytes and not four.
     pub wide: bool,
@@ -65,7 +65,7 @@ pub struct Coding {
 }
 
 /// `count` numbers written as text, up to the next tag.
-pub fn text<N: Number>(
+pub(crate) fn text<N: Number>(
     from: &mut impl BufRead,
     count: usize,
     mut visit: impl FnMut(N),
@@ -95,7 +95,7 @@ pub fn text<N: Number>(
 }
 
 /// Bytes as they stand in the file or as base64.
-pub struct Bytes<'a, R> {
+pub(crate) struct Bytes<'a, R> {
     pub from: &'a mut R,
     pub base64: Option<Base64>,
     /// Size of the file.
@@ -104,7 +104,7 @@ pub struct Bytes<'a, R> {
 
 impl<R: BufRead> Bytes<'_, R> {
     /// `count` numbers.
-    pub fn numbers<N: Number>(
+    pub(crate) fn numbers<N: Number>(
         &mut self,
         (stored, coding): (Stored, Coding),
         count: usize,

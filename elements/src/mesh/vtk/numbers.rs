@@ -2,7 +2,7 @@
 
 /// How a number is stored.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Stored {
+pub(crate) enum Stored {
     Signed(usize),
     Unsigned(usize),
     Float32,
@@ -11,7 +11,7 @@ pub enum Stored {
 
 impl Stored {
     /// By the word of an XML file (`Int32`) or a legacy one (`unsigned_int`, `vtktypeint64`).
-    pub fn named(word: &str) -> Option<Stored> {
+    pub(crate) fn named(word: &str) -> Option<Stored> {
         Some(match word.to_ascii_lowercase().as_str() {
             "int8" | "char" | "signed_char" => Stored::Signed(1),
             "uint8" | "unsigned_char" => Stored::Unsigned(1),
@@ -28,7 +28,7 @@ impl Stored {
         })
     }
 
-    pub fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Stored::Signed(n) | Stored::Unsigned(n) => n,
             Stored::Float32 => 4,
@@ -36,16 +36,16 @@ impl Stored {
         }
     }
 
-    pub fn whole(self) -> bool {
+    pub(crate) fn whole(self) -> bool {
         matches!(self, Stored::Signed(_) | Stored::Unsigned(_))
     }
 
     /// Whole numbers; those beyond the range of `i64` become its ends.
-    pub fn integers(self, raw: &[u8], big_endian: bool) -> impl ExactSizeIterator<Item = i64> {
+    pub(crate) fn integers(self, raw: &[u8], big_endian: bool) -> impl ExactSizeIterator<Item = i64> {
         raw.chunks_exact(self.bytes()).map(move |bytes| self.integer(bytes, big_endian))
     }
 
-    pub fn integer(self, bytes: &[u8], big_endian: bool) -> i64 {
+    pub(crate) fn integer(self, bytes: &[u8], big_endian: bool) -> i64 {
         match self {
             Stored::Float32 | Stored::Float64 => self.float(bytes, big_endian) as i64,
             Stored::Signed(n) => {
@@ -56,11 +56,11 @@ impl Stored {
         }
     }
 
-    pub fn floats(self, raw: &[u8], big_endian: bool) -> Vec<f64> {
+    pub(crate) fn floats(self, raw: &[u8], big_endian: bool) -> Vec<f64> {
         raw.chunks_exact(self.bytes()).map(|bytes| self.float(bytes, big_endian)).collect()
     }
 
-    pub fn float(self, bytes: &[u8], big_endian: bool) -> f64 {
+    pub(crate) fn float(self, bytes: &[u8], big_endian: bool) -> f64 {
         match self {
             Stored::Float32 => f32::from_bits(word(bytes, big_endian) as u32).into(),
             Stored::Float64 => f64::from_bits(word(bytes, big_endian)),

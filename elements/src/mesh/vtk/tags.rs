@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 const LONGEST: u64 = 1 << 20;
 
 /// `<name key="value" …>`
-pub struct Tag {
+pub(crate) struct Tag {
     text: String,
     /// Where it begins.
     pub at: u64,
@@ -16,7 +16,7 @@ pub struct Tag {
 
 impl Tag {
     /// The next tag from byte `at` on, where the file is; comments are passed over.
-    pub fn next(from: &mut impl BufRead, mut at: u64) -> io::Result<Option<Tag>> {
+    pub(crate) fn next(from: &mut impl BufRead, mut at: u64) -> io::Result<Option<Tag>> {
         loop {
             let before = from.skip_until(b'<')? as u64;
             if before == 0 {
@@ -45,11 +45,11 @@ impl Tag {
         }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.text.split(char::is_whitespace).next().unwrap_or_default()
     }
 
-    pub fn attribute(&self, key: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, key: &str) -> Option<&str> {
         let mut rest = self.text.as_str();
         while let Some(at) = rest.find('=') {
             let before = rest[..at].trim_end();

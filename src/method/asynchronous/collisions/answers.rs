@@ -18,7 +18,7 @@ struct Found {
 }
 
 /// Two edges that have crossed, with the nodes of the first, then of the second.
-pub struct EdgePair {
+pub(crate) struct EdgePair {
     pub edges: [u32; 2],
     pub nodes: [u32; 4],
     pub bodies: [u32; 2],
@@ -137,7 +137,7 @@ impl Collisions {
 
     /// Edges that have crossed are answered all at once; tells which of them, counted in `pairs`, carried an impulse. Points of
     /// the pairs count in their nodes.
-    pub fn answer_edges(
+    pub(crate) fn answer_edges(
         &mut self,
         pairs: &[EdgePair],
         context: &mut ContactContext,

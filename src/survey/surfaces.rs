@@ -1,4 +1,4 @@
-//! The surfaces of a deck whose method knows contact: what can touch, what is wrong with it, what overlaps at the start.
+//! The surfaces of a case whose method knows contact: what can touch, what is wrong with it, what overlaps at the start.
 //!
 //! Problems that leave inside and outside without meaning are errors of the deck; others are warnings. Overlaps at the
 //! start are warnings too, and errors with the guard. Each is told at the mesh of its body.
@@ -12,7 +12,7 @@ use crate::contact::three_stage::ThreeStage;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::{Model, State};
-use carom_declare::{Problems, Tree};
+use carom_declare::Report;
 use std::collections::{BTreeMap, HashSet};
 
 /// Overlap that is round-off of placing two bodies side by side, as a share of an edge.
@@ -56,7 +56,7 @@ pub struct Surfaces {
 }
 
 /// Looks at all surfaces of the model at its initial state.
-pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems: &Problems) -> Surfaces {
+pub(crate) fn examine(model: &Model, state: &State, guard: bool, report: &Report) -> Surfaces {
     let contact = &model.contact;
     // quadrilaterals as they are: facets are counted as the user does
     let scene = contact.scene(model, false);
@@ -77,8 +77,6 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
         let key =
             if part && matches!(mine.first(), Some(Problem::Nothing { .. })) { "contact" } else { "mesh" };
         for (i, problem) in mine.iter().enumerate() {
-            // looked up only where it is needed: there may be many bodies
-            let place = tree.place(&["body", &body.name, key]);
             let kind = std::mem::discriminant(*problem);
             let like = |p: &&&Problem| std::mem::discriminant(**p) == kind;
             if mine[..i].iter().any(|p| like(&p)) {
@@ -87,9 +85,9 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
             let more = mine[i + 1..].iter().filter(like).count();
             let help = if more > 0 { format!("and {more} more like this") } else { String::new() };
             if problem.is_fatal() {
-                problems.add(&place, problem.to_string(), help);
+                report.add(&["body", &body.name, key], problem.to_string(), help);
             } else {
-                problems.warn(&place, problem.to_string(), help);
+                report.warn(&["body", &body.name, key], problem.to_string(), help);
             }
         }
     }
@@ -103,10 +101,10 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
         nodes: body.slots.len(),
     });
     let bodies = bodies.collect();
-    let overlaps = if problems.none() { overlaps(&scene, &x) } else { Ok(Vec::new()) };
+    let overlaps = if report.problems.none() { overlaps(&scene, &x) } else { Ok(Vec::new()) };
     let overlaps = overlaps.unwrap_or_else(|error| {
-        let (place, message) = (tree.place(&["body"]), format!("overlaps cannot be looked for: {error}"));
-        problems.add(&place, message, "take fewer cells, or a machine with more memory");
+        let message = format!("overlaps cannot be looked for: {error}");
+        report.add(&["body"], message, "take fewer cells, or a machine with more memory");
         Vec::new()
     });
     for overlap in overlaps.iter().take(TOLD) {
@@ -115,22 +113,22 @@ pub fn examine(model: &Model, state: &State, guard: bool, tree: &Tree, problems:
             "bodies `{a}` and `{b}` overlap at the start, by {depth:.3e} m at ({:.4}, {:.4}, {:.4})",
             at.x, at.y, at.z
         );
-        let place = tree.place(&["body", a, "mesh", "at"]);
+        let path = ["body", a, "mesh", "at"];
         if guard {
-            problems.add(&place, message, "move them apart: with `guard` nothing may overlap");
+            report.add(&path, message, "move them apart: with `guard` nothing may overlap");
         } else {
             let help = "contact throws them apart, or does not see it where it is deeper than half a facet";
-            problems.warn(&place, message, help);
+            report.warn(&path, message, help);
         }
     }
-    for ([a, b], at) in if problems.none() { crossed(&scene, &x) } else { Vec::new() } {
+    for ([a, b], at) in if report.problems.none() { crossed(&scene, &x) } else { Vec::new() } {
         let who = match a == b {
             true => format!("shell `{a}` passes through itself"),
             false => format!("`{a}` and `{b}` pass through each other"),
         };
         let message = format!("{who} at the start, at ({:.4}, {:.4}, {:.4})", at.x, at.y, at.z);
         let help = "move them apart: a shell with two sides has no inside to be pushed out of";
-        problems.add(&tree.place(&["body", &a, "mesh", "at"]), message, help);
+        report.add(&["body", &a, "mesh", "at"], message, help);
     }
     Surfaces { bodies, overlaps }
 }

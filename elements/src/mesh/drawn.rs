@@ -1,4 +1,4 @@
-//! `mesh = { nodes, cells }`: a mesh written into the deck.
+//! A mesh written down as lists: nodes, cells and sets.
 
 use crate::math::Vec3;
 use crate::mesh::{CellKind, Cells, Mesh, MeshError, Side};
