@@ -24,6 +24,10 @@ const G: f64 = 0.577_350_269_189_625_8;
 /// A facet whose normal has a cosine above this with that of a plane looks away from it. (Facets face each other as [`AGAINST`] says: a surface that
 /// sags over the rim of another is held up by its top, not by its side.)
 const AWAY: f64 = 0.5;
+/// Facets are equally near if their distances differ by less than this share of how deep a point may be: round-off does not decide.
+const AS_NEAR: f64 = 1e-9;
+/// And face a point equally if cosines differ by less.
+const AS_SQUARE: f64 = 1e-9;
 
 /// A point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -248,14 +252,22 @@ impl Points {
             return None;
         }
         let y = point.slave.at(x);
-        let mut best = (f64::INFINITY, 0, [0.0; 2]);
+        // the larger, the squarer the facets face each other
+        let facing = |g: u32| {
+            let [own, other] = [point.facet, g].map(|f| self.masters[f as usize].normal(x));
+            own.zip(other).map_or(-1.0, |(n, m)| -n.dot(&m))
+        };
+        let (mut distance, mut best) = (f64::INFINITY, (0, [0.0; 2]));
         for &g in candidates {
-            let (distance, at) = self.masters[g as usize].nearest(&y, x);
-            if distance < best.0 {
-                best = (distance, g, at);
+            let (found, at) = self.masters[g as usize].nearest(&y, x);
+            let level = AS_NEAR * self.limit(point.body, self.masters[g as usize].body);
+            let tied = level.is_finite() && (found - distance).abs() <= level;
+            if found < distance && !tied || tied && facing(g) > facing(best.0) + AS_SQUARE {
+                best = (g, at);
             }
+            distance = distance.min(found);
         }
-        let (distance, facet, start) = best;
+        let (facet, start) = best;
         let master = self.masters.get(facet as usize)?;
         let limit = self.limit(point.body, master.body);
         if master.bounded && distance > limit {
