@@ -112,6 +112,8 @@ pub struct VelocityUpdate {
     support: Vec<Vec3>,
     /// Multipliers that the next step begins with.
     carried: Vec<Multiplier>,
+    /// Velocities that the first iterate of the next step is looked for with [m/s].
+    outset: Vec<Vec3>,
     counts: Counts,
 }
 
@@ -149,6 +151,7 @@ impl VelocityUpdate {
         let carried = vec![Multiplier::default(); points.list.len()];
         Ok(VelocityUpdate {
             carried,
+            outset: vec![Vec3::zeros(); model.reference.len()],
             options,
             name: if scheme == Scheme::Middle { "velocity-update" } else { "newmark-penalty" },
             control: StepControl::new(rule),
@@ -261,7 +264,7 @@ impl VelocityUpdate {
     ) -> Result<Inside, Trouble<StepError>> {
         let mut last = None;
         for share in [1.0, 0.0, 0.5] {
-            self.start_from(model, state, leap, share);
+            self.start_from(model, state, leap, (share, &self.work.v));
             match self.newton_from(model, state, leap, ledger, stop, (States::Free, 0.0)) {
                 Ok(inside) => return Ok(inside),
                 Err(Outcome::Stopped) => return Err(Trouble::Stopped),
@@ -274,10 +277,10 @@ impl VelocityUpdate {
         Err(last.unwrap_or(Trouble::Stopped))
     }
 
-    /// Positions after a share of the step with the velocities of its start.
-    fn start_from(&self, model: &Model, state: &mut State, leap: Leap, share: f64) {
+    /// Positions after a share of the step with velocities `v`.
+    fn start_from(&self, model: &Model, state: &mut State, leap: Leap, (share, v): (f64, &[Vec3])) {
         for (k, x) in state.x.iter_mut().enumerate() {
-            *x = self.work.x[k] + share * leap.length * self.work.v[k];
+            *x = self.work.x[k] + share * leap.length * v[k];
         }
         let restraints = &model.restraints;
         for held in &restraints.held {
@@ -376,8 +379,8 @@ impl VelocityUpdate {
         self.counts.stick = work.contacts.iter().filter(|c| c.law.mu > 0.0 && !c.slips).count() as u64;
         self.counts.slip = work.contacts.iter().filter(|c| c.slips).count() as u64;
         ledger.penetration = work.meet_all(2).iter().fold(0.0, |m: f64, (_, k)| m.max(k.overlap));
-        self.carry(h);
         state.v.copy_from_slice(&self.velocity[..soft]);
+        self.carry(state, h);
         ledger.kinetic = self.work.mass.kinetic(model, &state.v);
     }
 }
@@ -437,6 +440,7 @@ impl Method for VelocityUpdate {
         }
         (ledger.strain, ledger.hourglass) = (totals.strain, totals.hourglass);
         ledger.kinetic = self.work.mass.kinetic(model, &state.v);
+        self.outset.copy_from_slice(&state.v);
         ledger.dt = self.control.dt;
         ledger.open();
         let work = &mut self.work;
@@ -540,6 +544,7 @@ impl Method for VelocityUpdate {
         record.numbers(&format!("{name}.pressures"), &pressures);
         let shears: Vec<Vec3> = self.carried.iter().map(|m| m.shear).collect();
         record.vectors(&format!("{name}.shears"), &shears);
+        record.vectors(&format!("{name}.outset"), &self.outset);
         if self.work.scheme == Scheme::End {
             record.vectors(&format!("{name}.acceleration"), &self.work.a);
             let Last { load, support, pressed, rubbed } = &self.last;
@@ -559,6 +564,7 @@ impl Method for VelocityUpdate {
         let mut shears = vec![Vec3::zeros(); self.carried.len()];
         record.read_numbers(&format!("{name}.pressures"), &mut pressures)?;
         record.read_vectors(&format!("{name}.shears"), &mut shears)?;
+        record.read_vectors(&format!("{name}.outset"), &mut self.outset)?;
         for (m, (normal, shear)) in self.carried.iter_mut().zip(pressures.into_iter().zip(shears)) {
             *m = Multiplier { normal, shear };
         }

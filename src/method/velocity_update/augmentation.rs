@@ -37,7 +37,8 @@ impl VelocityUpdate {
             }
             done => done?,
         };
-        for _ in 0..self.options.augmentation {
+        // with new factors rounds are dear: half of what whole increments may take
+        for _ in 0..self.options.augmentation.div_ceil(2) {
             let good = (state.x.clone(), self.work.multipliers.clone());
             if !self.augment(leap.length) {
                 break;
@@ -71,7 +72,7 @@ impl VelocityUpdate {
         let states = States::Kept { rounds: self.options.augmentation, again: false };
         self.work.multipliers.copy_from_slice(&self.carried);
         self.work.of_point.fill(PointState::Open);
-        self.start_from(model, state, leap, 1.0);
+        self.start_from(model, state, leap, (1.0, &self.outset));
         let done = self.newton_from(model, state, leap, ledger, stop, (states, 0.0));
         self.work.of_point.fill(PointState::Open);
         match done {
@@ -91,9 +92,12 @@ impl VelocityUpdate {
         self.work.loose(h) > TIGHT * self.world.finest || self.work.contacts.iter().any(against)
     }
 
-    /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps.
-    pub(super) fn carry(&mut self, h: f64) {
+    /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps. Their nodes
+    /// are looked for where the way of this step would take them again. The velocity of a node that is held alternates, `v⁺ = 2Δd/Δt − v`, and would
+    /// open every second time what is closed.
+    pub(super) fn carry(&mut self, state: &State, h: f64) {
         self.carried.fill(Multiplier::default());
+        self.outset.copy_from_slice(&state.v);
         if self.options.augmentation == 0 {
             return;
         }
@@ -111,6 +115,9 @@ impl VelocityUpdate {
             }
             if parting <= PARTING * push {
                 self.carried[contact.point as usize] = contact.next_multiplier();
+                for k in nodes.iter().map(|&k| k as usize).filter(|&k| k < soft) {
+                    self.outset[k] = (state.x[k] - self.work.x[k]) / h;
+                }
             }
         }
     }

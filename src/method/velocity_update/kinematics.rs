@@ -76,6 +76,11 @@ pub fn shape(kind: FacetKind, [s, t]: [f64; 2]) -> ([f64; 4], [[f64; 4]; 2], [f6
 }
 
 impl Master {
+    /// Out of the body; none where the facet has no area.
+    pub fn normal(&self, x: &[Vec3]) -> Option<Vec3> {
+        normal(self.kind, &self.corners(x))
+    }
+
     fn corners(&self, x: &[Vec3]) -> [Vec3; 4] {
         self.nodes.map(|k| x[k as usize])
     }

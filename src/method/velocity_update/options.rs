@@ -48,7 +48,7 @@ section! {
         tangential_penalty: Option<f64> as Option<Positive>;
         /// Rounds of augmentation in a step at most (Uzawa): overlaps of new contacts, rates of others and slip of points that stick go towards zero.
         /// With 0, as published, tractions are those of the penalties alone: what rests under load sinks, and trembles by the energy of that.
-        augmentation: u32 = 4;
+        augmentation: u32 = 8;
         /// Where on facets contact is looked at. Points of Gauss see corners of bodies late.
         quadrature: Quadrature;
         /// Whose points are held against whose facets.

@@ -1,9 +1,9 @@
 //! Points of slave surfaces, and the facets they may meet.
 //!
 //! A point stands on a facet for good; what it meets is chosen anew in every configuration: of the candidates the one that is nearest as far
-//! as it reaches, then projected on without its bounds ([`Kinematics`]). Candidates are all facets that could come within reach of the facet of a
-//! point in a step, which the search of the other methods finds; whatever more it finds is too far to count, so the choice depends on positions
-//! alone.
+//! as it reaches, then projected on without its bounds ([`Kinematics`]). Sides of an edge that is nearest are equally near; of these it is the one
+//! that faces the point's own facet most. Candidates are all facets that could come within reach of the facet of a point in a step, which the search
+//! of the other methods finds; whatever more it finds is too far to count, so the choice depends on positions alone.
 //!
 //! A plane is a triangle, or in plane problems a segment, without end, whose corners move with it; they are nodes behind those of the scene.
 
@@ -24,6 +24,10 @@ const G: f64 = 0.577_350_269_189_625_8;
 /// A facet whose normal has a cosine above this with that of a plane looks away from it. (Facets face each other as [`AGAINST`] says: a surface that
 /// sags over the rim of another is held up by its top, not by its side.)
 const AWAY: f64 = 0.5;
+/// Facets are equally near if their distances differ by less than this share of how deep a point may be: round-off does not decide.
+const AS_NEAR: f64 = 1e-9;
+/// And face a point equally if cosines differ by less.
+const AS_SQUARE: f64 = 1e-9;
 
 /// A point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -248,14 +252,22 @@ impl Points {
             return None;
         }
         let y = point.slave.at(x);
-        let mut best = (f64::INFINITY, 0, [0.0; 2]);
+        // the larger, the squarer the facets face each other
+        let facing = |g: u32| {
+            let [own, other] = [point.facet, g].map(|f| self.masters[f as usize].normal(x));
+            own.zip(other).map_or(-1.0, |(n, m)| -n.dot(&m))
+        };
+        let (mut distance, mut best) = (f64::INFINITY, (0, [0.0; 2]));
         for &g in candidates {
-            let (distance, at) = self.masters[g as usize].nearest(&y, x);
-            if distance < best.0 {
-                best = (distance, g, at);
+            let (found, at) = self.masters[g as usize].nearest(&y, x);
+            let level = AS_NEAR * self.limit(point.body, self.masters[g as usize].body);
+            let tied = level.is_finite() && (found - distance).abs() <= level;
+            if found < distance && !tied || tied && facing(g) > facing(best.0) + AS_SQUARE {
+                best = (g, at);
             }
+            distance = distance.min(found);
         }
-        let (distance, facet, start) = best;
+        let (facet, start) = best;
         let master = self.masters.get(facet as usize)?;
         let limit = self.limit(point.body, master.body);
         if master.bounded && distance > limit {
@@ -346,6 +358,60 @@ fn rule(kind: FacetKind, quadrature: Quadrature) -> Vec<([f64; 2], f64)> {
         FacetKind::Quad => {
             let s = if gauss { G } else { 1.0 };
             [[-s, -s], [s, -s], [s, s], [-s, s]].map(|at| (at, 1.0)).to_vec()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Over the ridge of a roof both sides are as far away as the ridge itself, but for round-off: the side that the point's own facet faces is met, wherever
+    /// the roof stands and whichever side comes first.
+    #[test]
+    fn a_point_over_a_ridge_meets_the_side_that_faces_it() {
+        let segment = |a: u32, b: u32, body| Master {
+            nodes: [a, b, b, b],
+            kind: FacetKind::Segment,
+            bounded: true,
+            body,
+        };
+        let shapes = [0.5, 0.5, 0.0, 0.0];
+        let slave = Slave { nodes: [3, 4, 4, 4], weights: shapes, count: 2 };
+        // a steep side to the left of the ridge, node 1, and a flat one to the right; the point's facet lies along the flat one
+        let drawn = [(-1.0, -1.5), (0.0, 0.0), (1.0, -0.2), (0.5, -0.09), (-0.5, 0.11)];
+        for first in [[0, 1], [1, 0]] {
+            let sides = [segment(1, 0, 1), segment(2, 1, 1)];
+            let masters = vec![sides[first[0]], sides[first[1]], segment(4, 3, 0)];
+            let mut found = Lists::default();
+            found.close();
+            found.close();
+            found.items.extend([0, 1]);
+            found.close();
+            let points = Points {
+                masters,
+                list: Vec::new(),
+                of_facet: Vec::new(),
+                checks: Vec::new(),
+                depth: vec![0.5; 2],
+                found,
+                pairs: Vec::new(),
+                corners: Vec::new(),
+                soft: 5,
+                scene_nodes: 5,
+            };
+            let point = Point { slave, facet: 2, body: 0, weight: 1.0 };
+            for step in 0..200 {
+                let (sin, cos) = (0.1 * f64::from(step)).sin_cos();
+                let away = f64::from(step);
+                let x: Vec<Vec3> = drawn
+                    .iter()
+                    .map(|(a, b)| Vec3::new(cos * a - sin * b + away, sin * a + cos * b - 0.7 * away, 0.0))
+                    .collect();
+                let met = points.meet(&point, &x).expect("over the ridge");
+                let flat = first.iter().position(|&s| s == 1).unwrap();
+                assert_eq!(met.facet as usize, flat, "step {step}, order {first:?}");
+            }
         }
     }
 }
