@@ -10,7 +10,7 @@
 //! r = P( r − ρ (u_t + (u_n + μ|u_t|) n) )     for any ρ > 0
 //! ```
 //!
-//! There vectors have the components (n, t₁, t₂) of [`tangent_frame`]; forces act on the side n points to.
+//! There vectors have the components (n, t₁, t₂) of `tangent_frame`; forces act on the side n points to.
 //!
 //! Read by the responses in `method/` and the contact solvers in `solve/`.
 

@@ -211,19 +211,19 @@ pub(crate) fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
     decided(&Differences::node(p, [a]), sweep, |r| r[0], ask)
 }
 
-/// Time at which node `p` meets a segment of the plane, decided as for [`node_node`].
+/// Time at which node `p` meets a segment of the plane, decided as for `node_node`.
 pub(crate) fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
     let ask = |boxes: &Inclusion, after| boxes.node_segment(p, corners, after);
     decided(&Differences::node(p, corners), sweep, swept::nearest_of_segment, ask)
 }
 
-/// Time at which node `p` meets a triangle, decided as for [`node_node`].
+/// Time at which node `p` meets a triangle, decided as for `node_node`.
 pub fn node_triangle(p: &Path, corners: [&Path; 3], sweep: &Sweep) -> Option<f64> {
     let ask = |boxes: &Inclusion, after| boxes.node_triangle(p, corners, after);
     decided(&Differences::node(p, corners), sweep, swept::nearest_of_triangle, ask)
 }
 
-/// Time at which two edges meet, decided as for [`node_node`].
+/// Time at which two edges meet, decided as for `node_node`.
 pub fn edge_edge(ab: [&Path; 2], cd: [&Path; 2], sweep: &Sweep) -> Option<f64> {
     let ask = |boxes: &Inclusion, after| boxes.edge_edge(ab, cd, after);
     decided(&Differences::edges(ab, cd), sweep, swept::nearest_of_parallelogram, ask)

@@ -86,7 +86,7 @@ pub struct Pair {
     pub(crate) count: u8,
     pub side: Side,
     pub key: Key,
-    /// Of the first and of the second feature; [`NOBODY`] if whoever made the pair did not know.
+    /// Of the first and of the second feature; `NOBODY` if whoever made the pair did not know.
     pub bodies: [u32; 2],
     pub(crate) weights: [f64; MAX_POINTS],
     /// Unit normal, towards the points with positive weights.

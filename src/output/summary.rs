@@ -1,7 +1,7 @@
 //! `summary.json`: how a run went. It exists from the start, with the status "running".
 //!
 //! Its last entry is `checksum`, the CRC-32 of everything before that line as eight hexadecimal digits. Who reads a summary compares it
-//! ([`checked`]); summaries of versions that wrote none are read as they are.
+//! (`checked`); summaries of versions that wrote none are read as they are.
 
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};

@@ -1,6 +1,6 @@
 //! One frame as a VTU file: what ParaView, PyVista and [`crate::output::pvd`] understand.
 //!
-//! An unstructured grid with appended raw data, compressed by zlib in blocks of [`BLOCK`] bytes,
+//! An unstructured grid with appended raw data, compressed by zlib in blocks of `BLOCK` bytes,
 //! lengths as `UInt64`, numbers in the byte order of the machine. **Points are current positions**, so
 //! that a viewer shows the deformed shape at once; the reference shape is `points − displacement`.
 //!

@@ -54,7 +54,7 @@ impl Bars {
     }
 }
 
-/// What a colour of [`Stacks`] stands for.
+/// What a colour of `Stacks` stands for.
 pub struct Part {
     pub name: String,
     pub colour: Rgba,

@@ -1,4 +1,4 @@
-//! Built-in shapes: plain parameters in, a [`Mesh`](super::Mesh) with named side sets out.
+//! Built-in shapes: plain parameters in, a [`Mesh`] with named side sets out.
 //!
 //! | shape | cells | side sets | stands at the origin with its |
 //! |-------|-------|-----------|-------------------------------|
