@@ -37,6 +37,8 @@
 //! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map. The first four are the crate in `elements/`, because
 //! their kernels take most of the time to compile.
 
+#![warn(unreachable_pub)]
+
 pub use carom_declare as declare;
 pub use deck::OwnLaw;
 pub use run::{Look, Observer, ObserverError};

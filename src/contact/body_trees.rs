@@ -163,7 +163,7 @@ fn together<'a>(slots: &[u32], x: &'a [Vec3], room: &'a mut Vec<Vec3>) -> &'a [V
 
 impl BodyState {
     /// Box, displacement and deviation against the fitted positions.
-    pub fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
+    pub(super) fn measure(&mut self, scene: &Scene, body: &Body, at: Positions<'_>) {
         let end = at.end.unwrap_or(at.x);
         let swept = usize::from(at.end.is_some());
         if body.plane {
@@ -210,7 +210,7 @@ impl BodyState {
     }
 
     /// The box that meets those of all bodies within reach of this one.
-    pub fn reached(&self, body: &Body, reach: f64) -> Aabb {
+    pub(super) fn reached(&self, body: &Body, reach: f64) -> Aabb {
         let bounds = self.bounds.unwrap_or(Aabb::EMPTY);
         let thickness = if body.attributes.two_sided() { body.attributes.thickness } else { 0.0 };
         bounds.grown(0.5 * (reach + thickness) + self.slack)
@@ -241,7 +241,14 @@ impl BodyState {
     }
 
     /// Brings boxes to the present positions, which become the fitted ones.
-    pub fn fit(&mut self, scene: &Scene, body: &Body, at: Positions<'_>, wants: [bool; 3], origin: &Vec3) {
+    pub(super) fn fit(
+        &mut self,
+        scene: &Scene,
+        body: &Body,
+        at: Positions<'_>,
+        wants: [bool; 3],
+        origin: &Vec3,
+    ) {
         let end = at.end.unwrap_or(at.x);
         let swept = usize::from(at.end.is_some());
         self.displacement += self.new_displacement;
@@ -337,7 +344,7 @@ impl BodyState {
     }
 
     /// Nodes of `tree` below this plane or within `r` of it; returns the number of boxes tested.
-    pub fn near_plane(&self, tree: &Tree, r: f32, found: impl FnMut(u32)) -> u64 {
+    pub(super) fn near_plane(&self, tree: &Tree, r: f32, found: impl FnMut(u32)) -> u64 {
         let mut tests = 0;
         let [start, end] = &self.points;
         // A plane that turns during the step sweeps more than its two ends: everything counts.

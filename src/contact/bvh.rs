@@ -20,16 +20,16 @@
 /// A box in single precision, relative to the origin of its user. Four lanes, the last of no meaning, so that a union
 /// is two instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Box32 {
+pub(crate) struct Box32 {
     pub lo: [f32; 4],
     pub hi: [f32; 4],
 }
 
 impl Box32 {
-    pub const EMPTY: Box32 = Box32 { lo: [f32::INFINITY; 4], hi: [f32::NEG_INFINITY; 4] };
+    pub(crate) const EMPTY: Box32 = Box32 { lo: [f32::INFINITY; 4], hi: [f32::NEG_INFINITY; 4] };
 
     #[inline]
-    pub fn union(&self, o: &Box32) -> Box32 {
+    pub(crate) fn union(&self, o: &Box32) -> Box32 {
         let mut u = *self;
         for k in 0..4 {
             u.lo[k] = if o.lo[k] < u.lo[k] { o.lo[k] } else { u.lo[k] };
@@ -40,7 +40,7 @@ impl Box32 {
 }
 
 /// Most primitives of a leaf.
-pub const WIDTH: usize = 16;
+pub(crate) const WIDTH: usize = 16;
 
 /// A node of a tree: 32 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -142,20 +142,20 @@ fn extent(b: &Box32, flat: bool) -> f32 {
 
 /// Memory for building, shared by many builds.
 #[derive(Clone, Debug, Default)]
-pub struct BuildSpace {
+pub(crate) struct BuildSpace {
     boxes: Vec<Box32>,
     keys: Vec<u64>,
 }
 
 impl BuildSpace {
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.boxes.capacity() * size_of::<Box32>() + self.keys.capacity() * size_of::<u64>()
     }
 }
 
 /// A tree over the primitives `first .. first + n`.
 #[derive(Clone, Debug)]
-pub struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
     blocks: Vec<Block>,
     primitives: usize,
@@ -184,7 +184,7 @@ const OLD: u32 = 500;
 
 impl Tree {
     /// A tree with at most `leaf` primitives per leaf.
-    pub fn with_leaves_of(leaf: usize) -> Tree {
+    pub(crate) fn with_leaves_of(leaf: usize) -> Tree {
         Tree {
             nodes: Vec::new(),
             blocks: Vec::new(),
@@ -197,12 +197,12 @@ impl Tree {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// Number of primitives.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.primitives
     }
 
@@ -212,17 +212,23 @@ impl Tree {
         self.nodes.first().map_or(Box32::EMPTY, Node::bounds)
     }
 
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>() + self.blocks.capacity() * size_of::<Block>()
     }
 
     /// Would a new build pay?
-    pub fn is_worn(&self) -> bool {
+    pub(crate) fn is_worn(&self) -> bool {
         self.refits >= OLD || self.quality > WORN * self.built_quality
     }
 
     /// Builds from scratch over `n` primitives numbered from `first`.
-    pub fn build(&mut self, first: u32, n: usize, space: &mut BuildSpace, bounds: impl Fn(u32) -> Box32) {
+    pub(crate) fn build(
+        &mut self,
+        first: u32,
+        n: usize,
+        space: &mut BuildSpace,
+        bounds: impl Fn(u32) -> Box32,
+    ) {
         self.nodes.clear();
         self.blocks.clear();
         self.primitives = n;
@@ -291,7 +297,7 @@ impl Tree {
     }
 
     /// Fits the boxes to moved primitives, leaves first.
-    pub fn refit(&mut self, bounds: impl Fn(u32) -> Box32) {
+    pub(crate) fn refit(&mut self, bounds: impl Fn(u32) -> Box32) {
         let mut sum = 0.0;
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
@@ -321,7 +327,7 @@ impl Tree {
     }
 
     /// Primitives whose box meets what `near` accepts (asked for every box on the way), in tree order.
-    pub fn visit(&self, mut near: impl FnMut(&Box32) -> bool, mut found: impl FnMut(u32)) {
+    pub(crate) fn visit(&self, mut near: impl FnMut(&Box32) -> bool, mut found: impl FnMut(u32)) {
         if self.nodes.is_empty() || !near(&self.nodes[0].bounds()) {
             return;
         }
@@ -379,7 +385,7 @@ fn ordered(v: f32) -> u32 {
 }
 
 /// Are the boxes around two whole trees within `r`?
-pub fn roots_near(a: &Tree, b: &Tree, r: f32) -> bool {
+pub(crate) fn roots_near(a: &Tree, b: &Tree, r: f32) -> bool {
     match (a.nodes.first(), b.nodes.first()) {
         (Some(p), Some(q)) => separation(p, q) <= r,
         _ => false,
@@ -387,7 +393,7 @@ pub fn roots_near(a: &Tree, b: &Tree, r: f32) -> bool {
 }
 
 /// Two nodes, one of each tree, whose boxes are near.
-pub type NodePair = [u32; 2];
+pub(crate) type NodePair = [u32; 2];
 
 /// Pairs of primitives as they come out of two leaves.
 type Found = [[u32; 2]; WIDTH * WIDTH];
@@ -441,7 +447,7 @@ fn compare(
 /// `from`; returns the number of box tests. The larger box is opened first, the first one if they are
 /// equal.
 #[inline(always)]
-pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
+pub(crate) fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
     let (p, q) = (&a.nodes[..], &b.nodes[..]);
     let [i, j] = from.map(|i| i as usize);
     let mut pairs: Found = [[0; 2]; WIDTH * WIDTH];
@@ -486,7 +492,7 @@ pub fn walk(a: &Tree, b: &Tree, from: NodePair, r: f32, mut found: impl FnMut(&[
 
 /// Splits the walk through two trees into at least `parts` independent starts (fewer if there is less to
 /// do), breadth first; returns the number of box tests.
-pub fn split_walk(a: &Tree, b: &Tree, r: f32, parts: usize, out: &mut Vec<NodePair>) -> u64 {
+pub(crate) fn split_walk(a: &Tree, b: &Tree, r: f32, parts: usize, out: &mut Vec<NodePair>) -> u64 {
     out.clear();
     let mut tests = 1;
     if !roots_near(a, b, r) {
@@ -525,7 +531,7 @@ pub fn split_walk(a: &Tree, b: &Tree, r: f32, parts: usize, out: &mut Vec<NodePa
 
 /// Reports every unordered pair of different primitives of one tree whose boxes are within `r`; returns
 /// the number of box tests.
-pub fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
+pub(crate) fn walk_self(tree: &Tree, r: f32, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
     let nodes = &tree.nodes[..];
     if nodes.is_empty() {
         return 0;

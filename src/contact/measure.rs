@@ -26,7 +26,7 @@ mod normals;
 mod sieve;
 
 pub(super) use choose::NO_DIRECTION;
-pub use normals::feature_normal;
+pub(crate) use normals::feature_normal;
 pub(super) use normals::unit;
 
 use super::closest_point::{self, Feature};

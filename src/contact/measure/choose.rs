@@ -32,7 +32,7 @@ pub(super) enum Measured<T> {
 impl Chooser<'_> {
     /// Measures the pairs (keys, in canonical order) and keeps those of the rules of this room's `measure`;
     /// `too_deep` are the bodies of those that were. `hits` is scratch.
-    pub fn measure(
+    pub(super) fn measure(
         &self,
         keys: &[u64],
         hits: &mut Vec<Hit>,

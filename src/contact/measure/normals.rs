@@ -18,7 +18,13 @@ pub(in crate::contact) fn unit(v: Vec3) -> Vec3 {
 /// their angles at a corner.
 ///
 /// `weights` tell where on an edge: the normal of a warped quad varies along it.
-pub fn feature_normal(scene: &Scene, x: &[Vec3], face: u32, feature: Feature, weights: &[f64; 4]) -> Vec3 {
+pub(crate) fn feature_normal(
+    scene: &Scene,
+    x: &[Vec3],
+    face: u32,
+    feature: Feature,
+    weights: &[f64; 4],
+) -> Vec3 {
     Normals { scene, x, of_facets: &[] }.of_feature(face, feature, weights)
 }
 
@@ -33,14 +39,14 @@ pub(super) struct Normals<'a> {
 
 impl Normals<'_> {
     #[inline]
-    pub fn of_facet(&self, face: u32) -> Vec3 {
+    pub(super) fn of_facet(&self, face: u32) -> Vec3 {
         match self.of_facets.get(face as usize) {
             Some(n) => *n,
             None => unit(self.scene.facets[face as usize].area_vector(self.x)),
         }
     }
 
-    pub fn of_feature(&self, face: u32, feature: Feature, weights: &[f64; 4]) -> Vec3 {
+    pub(super) fn of_feature(&self, face: u32, feature: Feature, weights: &[f64; 4]) -> Vec3 {
         let (scene, x) = (self.scene, self.x);
         let facet = &scene.facets[face as usize];
         match (facet.kind, feature) {
@@ -79,7 +85,7 @@ impl Normals<'_> {
     }
 
     /// Mean of the normals of the facets at an edge, at the share `s` of the way to its second node.
-    pub fn of_edge(&self, edge: u32, s: f64) -> Vec3 {
+    pub(super) fn of_edge(&self, edge: u32, s: f64) -> Vec3 {
         let (scene, x) = (self.scene, self.x);
         let edge = &scene.edges[edge as usize];
         let known = edge.facets.iter().filter(|&&f| (f as usize) < scene.facets.len());

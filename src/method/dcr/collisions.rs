@@ -52,7 +52,7 @@ const SAMPLES: usize = 8;
 const SLOTS: usize = 1024;
 const STRETCH: usize = 256;
 
-pub struct Collisions {
+pub(super) struct Collisions {
     /// Nodes and obstacles as they are at the end of the step.
     pub world: ContactWorld,
     /// For the way of a step that is not guarded, which has boxes of its own; with the guard the search of the world is one
@@ -88,7 +88,7 @@ pub struct Collisions {
 }
 
 impl Collisions {
-    pub fn new(model: &Model) -> Collisions {
+    pub(super) fn new(model: &Model) -> Collisions {
         let world = ContactWorld::new(model, true);
         Collisions {
             on_the_way: ThreeStage::new(),
@@ -114,12 +114,12 @@ impl Collisions {
     }
 
     /// Largest depth that is looked for [m].
-    pub fn deepest(&self) -> f64 {
+    pub(super) fn deepest(&self) -> f64 {
         self.deepest
     }
 
     /// Takes up the positions of the end of a step; the present ones are those of its start.
-    pub fn move_to(&mut self, model: &Model, x: &[Vec3], time: f64) {
+    pub(super) fn move_to(&mut self, model: &Model, x: &[Vec3], time: f64) {
         std::mem::swap(&mut self.start, &mut self.world.x);
         self.world.place(model, x.par_iter().copied(), time);
         self.measure_pushes();
@@ -172,13 +172,13 @@ impl Collisions {
     }
 
     /// Bodies are not where the last step has brought them.
-    pub fn forget_ways(&mut self) {
+    pub(super) fn forget_ways(&mut self) {
         self.world.search.forget();
         self.on_the_way.forget();
     }
 
     /// Finds what touches. `penetration` is the deepest overlap at the start of the step.
-    pub fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
+    pub(super) fn find(&mut self, options: &Options, penetration: f64) -> Result<(), SearchError> {
         self.list.clear();
         let way = self.measure_ways(penetration);
         let swept = options.swept.unwrap_or_else(|| {
@@ -320,7 +320,7 @@ impl Collisions {
 
     /// Puts all contacts back on the surface in their order, then exchanges their momentum; `v` are the velocities of
     /// all nodes.
-    pub fn answer(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
+    pub(super) fn answer(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         for i in 0..self.list.len() {
             self.put_back(i, model, options, newmark, v, 0.0);
         }
@@ -392,7 +392,7 @@ impl Collisions {
 
     /// What waits learns the work `½(f + f̃)·d` of having been put back, which it shall return; `newmark` has the
     /// accelerations of the new positions.
-    pub fn measure_work(&mut self, model: &Model, newmark: &Newmark) {
+    pub(super) fn measure_work(&mut self, model: &Model, newmark: &Newmark) {
         for at in 0..self.impacts.pending.len() {
             let (pair, moves) = (self.impacts.pending[at].pair, self.impacts.moves[at]);
             let mut work = 0.0;
@@ -476,17 +476,17 @@ impl Collisions {
     }
 
     /// Part of an impulse on a node that its support takes.
-    pub fn held_part(&self, node: usize, mass: f64, impulse: &Vec3) -> Vec3 {
+    pub(super) fn held_part(&self, node: usize, mass: f64, impulse: &Vec3) -> Vec3 {
         impulse - mass * (self.inv_mass[node] * impulse)
     }
 
     /// Did anything overlap?
-    pub fn any(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         !self.list.is_empty()
     }
 
     /// Deepest overlap before the first step [m].
-    pub fn penetration_at_start(&mut self, options: &Options) -> Result<f64, SearchError> {
+    pub(super) fn penetration_at_start(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
         self.world.find(None, &query)?;
         Ok(self.deepest_record())
@@ -494,7 +494,7 @@ impl Collisions {
 
     /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap, and among candidates only,
     /// unless contact has moved a node very far. (The guard has looked again then.)
-    pub fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
+    pub(super) fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
         let query = self.query(options);
         self.measure_pushes();
         let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;

@@ -48,7 +48,7 @@ const START: u32 = 200;
 
 /// Nodes that move together in a step.
 #[derive(Clone, Debug, Default)]
-pub struct ImpactZones {
+pub(super) struct ImpactZones {
     zones: Zones,
     meetings: Vec<Meeting>,
     /// Who is near whom on the way of this step.
@@ -170,7 +170,7 @@ impl ImpactZones {
 
 impl Collisions {
     /// Sees to it that nothing meets on the way of this step.
-    pub fn guard(
+    pub(super) fn guard(
         &mut self,
         model: &Model,
         options: &Options,
@@ -277,7 +277,7 @@ impl Collisions {
     }
 
     /// Bodies that touch at the start are moved apart by a hair: a guarded step starts free of overlaps.
-    pub fn part_at_start(&mut self, x: &mut [Vec3]) -> Result<(), StepError> {
+    pub(super) fn part_at_start(&mut self, x: &mut [Vec3]) -> Result<(), StepError> {
         let query = Query::all(self.clearance);
         let mut last = [0; 2];
         for _ in 0..START {

@@ -30,14 +30,14 @@ const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 const CHUNK: usize = 64;
 
 /// Forces of the elements as the scheme has them.
-pub enum Elements {
+pub(super) enum Elements {
     Between(ForcesBetween),
     Now(Forces),
 }
 
 /// What elements did last: energy at the end and smallest det F.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Inside {
+pub(super) struct Inside {
     pub strain: f64,
     pub hourglass: f64,
     pub det_f: f64,
@@ -58,7 +58,7 @@ impl Elements {
     }
 
     #[inline]
-    pub fn at(&self, k: usize) -> Vec3 {
+    pub(super) fn at(&self, k: usize) -> Vec3 {
         match self {
             Elements::Between(forces) => forces.at(k),
             Elements::Now(forces) => forces.at(k),
@@ -67,7 +67,7 @@ impl Elements {
 }
 
 /// What the equations keep from step to step.
-pub struct Work {
+pub(super) struct Work {
     pub scheme: Scheme,
     pub elements: Elements,
     pub mass: Mass,
@@ -108,7 +108,7 @@ pub struct Work {
 }
 
 /// A step of length `h` to `t1`, as far as it has come.
-pub struct Equations<'a> {
+pub(super) struct Equations<'a> {
     pub model: &'a Model,
     pub world: &'a mut ContactWorld,
     pub state: &'a mut State,
@@ -134,7 +134,12 @@ pub struct Equations<'a> {
 
 impl Work {
     /// Looks for candidates for as long as nodes stay within `way` of the start.
-    pub fn gather(&mut self, world: &mut ContactWorld, ahead: &[Vec3], way: f64) -> Result<(), Missed> {
+    pub(super) fn gather(
+        &mut self,
+        world: &mut ContactWorld,
+        ahead: &[Vec3],
+        way: f64,
+    ) -> Result<(), Missed> {
         self.way = way;
         let Work { points, places, near, .. } = self;
         if points.list.is_empty() {
@@ -147,7 +152,7 @@ impl Work {
     }
 
     /// What each point meets in one of the places.
-    pub fn meet_all(&self, place: usize) -> Vec<(u32, Kinematics)> {
+    pub(super) fn meet_all(&self, place: usize) -> Vec<(u32, Kinematics)> {
         let (points, x) = (&self.points, &self.places[place]);
         let one = |&p: &u32| points.meet(&points.list[p as usize], x).map(|k| (p, k));
         self.near.par_iter().with_min_len(CHUNK).filter_map(one).collect()
@@ -356,7 +361,7 @@ impl Problem for Equations<'_> {
 }
 
 impl Work {
-    pub fn new(
+    pub(super) fn new(
         model: &Model,
         scheme: Scheme,
         elements: Elements,

@@ -19,7 +19,7 @@ use crate::contact::scene::FacetKind;
 use crate::math::Vec3;
 
 /// Nodes of a point at most: four of its own facet and four of the other.
-pub const NODES: usize = 8;
+pub(super) const NODES: usize = 8;
 /// How far beyond a facet a projection is taken up, as a share of half its size: segments, and facets in space.
 const BEYOND: [f64; 2] = [0.3, 0.2];
 /// Iterations on a bilinear facet, and the residual at which they end, of the squared size.
@@ -30,7 +30,7 @@ const SETTLED: f64 = 1e-14;
 
 /// A facet that can be projected on; a plane is a triangle or a segment without end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Master {
+pub(super) struct Master {
     pub nodes: [u32; 4],
     pub kind: FacetKind,
     pub bounded: bool,
@@ -39,7 +39,7 @@ pub struct Master {
 
 /// A point of a facet: nodes and shape functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slave {
+pub(super) struct Slave {
     pub nodes: [u32; 4],
     pub weights: [f64; 4],
     pub count: u8,
@@ -48,13 +48,13 @@ pub struct Slave {
 impl Slave {
     /// Where it is.
     #[inline]
-    pub fn at(&self, x: &[Vec3]) -> Vec3 {
+    pub(super) fn at(&self, x: &[Vec3]) -> Vec3 {
         (0..usize::from(self.count)).map(|k| self.weights[k] * x[self.nodes[k] as usize]).sum()
     }
 }
 
 /// Shape functions of a facet, their derivatives and the mixed second one.
-pub fn shape(kind: FacetKind, [s, t]: [f64; 2]) -> ([f64; 4], [[f64; 4]; 2], [f64; 4]) {
+pub(super) fn shape(kind: FacetKind, [s, t]: [f64; 2]) -> ([f64; 4], [[f64; 4]; 2], [f64; 4]) {
     match kind {
         FacetKind::Plane | FacetKind::Point => ([1.0, 0.0, 0.0, 0.0], [[0.0; 4]; 2], [0.0; 4]),
         FacetKind::Segment => {
@@ -77,7 +77,7 @@ pub fn shape(kind: FacetKind, [s, t]: [f64; 2]) -> ([f64; 4], [[f64; 4]; 2], [f6
 
 impl Master {
     /// Out of the body; none where the facet has no area.
-    pub fn normal(&self, x: &[Vec3]) -> Option<Vec3> {
+    pub(super) fn normal(&self, x: &[Vec3]) -> Option<Vec3> {
         normal(self.kind, &self.corners(x))
     }
 
@@ -86,7 +86,7 @@ impl Master {
     }
 
     /// Distance of a point from the facet as far as it reaches [m], and its coordinates there.
-    pub fn nearest(&self, y: &Vec3, x: &[Vec3]) -> (f64, [f64; 2]) {
+    pub(super) fn nearest(&self, y: &Vec3, x: &[Vec3]) -> (f64, [f64; 2]) {
         let c = self.corners(x);
         match self.kind {
             FacetKind::Plane | FacetKind::Point => ((y - c[0]).norm(), [0.0; 2]),
@@ -173,7 +173,7 @@ fn normal(kind: FacetKind, c: &[Vec3; 4]) -> Option<Vec3> {
 }
 
 /// Surface tensors; the place of a direction that is not there holds the identity.
-pub type Two = [[f64; 2]; 2];
+pub(super) type Two = [[f64; 2]; 2];
 
 #[inline]
 fn invert(m: &Two) -> Option<Two> {
@@ -183,13 +183,13 @@ fn invert(m: &Two) -> Option<Two> {
 }
 
 #[inline]
-pub fn multiply(m: &Two, v: [f64; 2]) -> [f64; 2] {
+pub(super) fn multiply(m: &Two, v: [f64; 2]) -> [f64; 2] {
     [m[0][0] * v[0] + m[0][1] * v[1], m[1][0] * v[0] + m[1][1] * v[1]]
 }
 
 /// A point on a facet in one configuration.
 #[derive(Clone, Copy, Debug)]
-pub struct Kinematics {
+pub(super) struct Kinematics {
     pub nodes: [u32; NODES],
     pub count: usize,
     /// Tangents: 2 in space, 1 in the plane, 0 for bars.
@@ -217,7 +217,7 @@ pub struct Kinematics {
 
 /// What a small motion of the nodes does to them.
 #[derive(Clone, Copy, Debug)]
-pub struct Variation {
+pub(super) struct Variation {
     pub tangent: [Vec3; 2],
     pub metric: Two,
     pub n: [Vec3; NODES],
@@ -226,7 +226,7 @@ pub struct Variation {
 
 impl Kinematics {
     /// Of `slave` on facet number `facet`, which is `master`; none where there is no projection.
-    pub fn new(
+    pub(super) fn new(
         slave: &Slave,
         master: &Master,
         facet: u32,
@@ -298,13 +298,13 @@ impl Kinematics {
 
     /// `Σ N_A·u_A` of a field by node.
     #[inline]
-    pub fn normal_of(&self, u: &[Vec3; NODES]) -> f64 {
+    pub(super) fn normal_of(&self, u: &[Vec3; NODES]) -> f64 {
         (0..self.count).map(|k| self.n[k].dot(&u[k])).sum()
     }
 
     /// `Σ D^a_A·u_A`.
     #[inline]
-    pub fn tangential_of(&self, u: &[Vec3; NODES]) -> [f64; 2] {
+    pub(super) fn tangential_of(&self, u: &[Vec3; NODES]) -> [f64; 2] {
         let mut sum = [0.0; 2];
         for (s, d) in sum.iter_mut().zip(&self.d) {
             *s = (0..self.count).map(|k| d[k].dot(&u[k])).sum();
@@ -314,7 +314,7 @@ impl Kinematics {
 
     /// A field at its nodes.
     #[inline]
-    pub fn gather(&self, field: impl Fn(usize) -> Vec3) -> [Vec3; NODES] {
+    pub(super) fn gather(&self, field: impl Fn(usize) -> Vec3) -> [Vec3; NODES] {
         let mut u = [Vec3::zeros(); NODES];
         for (to, &k) in u.iter_mut().zip(&self.nodes[..self.count]) {
             *to = field(k as usize);
@@ -324,12 +324,12 @@ impl Kinematics {
 
     /// τ^a, the dual tangents.
     #[inline]
-    pub fn dual(&self) -> [Vec3; 2] {
+    pub(super) fn dual(&self) -> [Vec3; 2] {
         std::array::from_fn(|a| self.inverse[a][0] * self.tangent[0] + self.inverse[a][1] * self.tangent[1])
     }
 
     /// The variation along a unit motion of one of its nodes.
-    pub fn vary(&self, node: usize, component: usize) -> Variation {
+    pub(super) fn vary(&self, node: usize, component: usize) -> Variation {
         let two = self.tangents;
         let (g, nu) = (self.overlap, self.normal);
         let mut e = Vec3::zeros();

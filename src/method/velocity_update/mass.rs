@@ -9,12 +9,12 @@ use crate::solve::assembly::{System, Unknowns};
 use crate::solve::sparse::{FactorError, Matrix, Shape};
 
 /// Masses of a model.
-pub enum Mass {
+pub(super) enum Mass {
     Lumped,
     Consistent(Box<Consistent>),
 }
 
-pub struct Consistent {
+pub(super) struct Consistent {
     /// Of nodes, the lower triangle.
     nodal: Matrix,
     /// On free directions, factored.
@@ -23,7 +23,7 @@ pub struct Consistent {
 
 impl Mass {
     /// As the elements have it.
-    pub fn consistent(model: &Model, unknowns: &Unknowns) -> Result<Mass, FactorError> {
+    pub(super) fn consistent(model: &Model, unknowns: &Unknowns) -> Result<Mass, FactorError> {
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         for block in &model.blocks {
             // cells come last among the potentials
@@ -59,7 +59,7 @@ impl Mass {
     }
 
     /// `M u` of a field by node.
-    pub fn times(&self, model: &Model, u: &[Vec3], out: &mut Vec<Vec3>) {
+    pub(super) fn times(&self, model: &Model, u: &[Vec3], out: &mut Vec<Vec3>) {
         out.clear();
         match self {
             Mass::Lumped => out.extend(model.mass.iter().zip(u).map(|(m, u)| *m * u)),
@@ -80,7 +80,7 @@ impl Mass {
     }
 
     /// ½ v·M v.
-    pub fn kinetic(&self, model: &Model, v: &[Vec3]) -> f64 {
+    pub(super) fn kinetic(&self, model: &Model, v: &[Vec3]) -> f64 {
         match self {
             Mass::Lumped => v.iter().zip(&model.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum(),
             Mass::Consistent(_) => {
@@ -94,7 +94,7 @@ impl Mass {
 
 impl Consistent {
     /// Velocities that impulses give, in their place: components along the free directions of nodes.
-    pub fn answer(&mut self, impulses: &mut [f64]) -> Result<(), FactorError> {
+    pub(super) fn answer(&mut self, impulses: &mut [f64]) -> Result<(), FactorError> {
         self.system.solve(impulses)
     }
 }

@@ -25,7 +25,7 @@ const ROUGH: f64 = 1e-4;
 
 /// How states of points go from iterate to iterate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum States {
+pub(super) enum States {
     /// They have none: tractions are functions of positions.
     Free,
     /// Points keep in mind which way they slipped, and multipliers take up tractions so many times: half of them in the first increment
@@ -37,7 +37,7 @@ pub enum States {
 
 /// What a point does at an iterate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum State {
+pub(super) enum State {
     #[default]
     Open,
     Sticks,
@@ -47,7 +47,7 @@ pub enum State {
 
 impl State {
     /// The direction of slip, zero without.
-    pub fn slid(&self) -> Vec3 {
+    pub(super) fn slid(&self) -> Vec3 {
         match self {
             State::Slips(along) => *along,
             _ => Vec3::zeros(),

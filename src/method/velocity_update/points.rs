@@ -31,7 +31,7 @@ const AS_SQUARE: f64 = 1e-9;
 
 /// A point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub(super) struct Point {
     pub slave: Slave,
     pub facet: u32,
     pub body: u32,
@@ -39,7 +39,7 @@ pub struct Point {
     pub weight: f64,
 }
 
-pub struct Points {
+pub(super) struct Points {
     pub masters: Vec<Master>,
     pub list: Vec<Point>,
     /// Points of each facet of the scene.
@@ -59,7 +59,7 @@ pub struct Points {
 }
 
 /// Why candidates could not be had.
-pub enum Missed {
+pub(super) enum Missed {
     Search(SearchError),
     /// Bodies, way and depth [m]: two facets would pass each other in one step.
     TooFar([u32; 2], f64, f64),
@@ -67,7 +67,7 @@ pub enum Missed {
 
 impl Points {
     /// The world is still as drawn.
-    pub fn new(model: &Model, world: &ContactWorld, quadrature: Quadrature, pass: Pass) -> Points {
+    pub(super) fn new(model: &Model, world: &ContactWorld, quadrature: Quadrature, pass: Pass) -> Points {
         let ContactWorld { scene, x: reference, .. } = world;
         let mut masters: Vec<Master> = scene
             .facets
@@ -124,12 +124,12 @@ impl Points {
     }
 
     /// Nodes of all positions: the model's, the obstacles', and corners of planes.
-    pub fn nodes(&self) -> usize {
+    pub(super) fn nodes(&self) -> usize {
         self.scene_nodes + self.corners.len()
     }
 
     /// Brings obstacles, whose nodes are as `drawn`, and corners of planes to where they are at `time`.
-    pub fn place(&self, model: &Model, drawn: &[Vec3], time: f64, x: &mut [Vec3]) {
+    pub(super) fn place(&self, model: &Model, drawn: &[Vec3], time: f64, x: &mut [Vec3]) {
         let (scene, corners) = x.split_at_mut(self.scene_nodes);
         model.contact.place(time, drawn, &mut scene[self.soft..]);
         for (to, (obstacle, corner)) in corners.iter_mut().zip(&self.corners) {
@@ -138,7 +138,7 @@ impl Points {
     }
 
     /// Velocities of obstacles and corners of planes at `time`, where they are then.
-    pub fn velocities(&self, model: &Model, time: f64, x: &[Vec3], v: &mut [Vec3]) {
+    pub(super) fn velocities(&self, model: &Model, time: f64, x: &[Vec3], v: &mut [Vec3]) {
         let mut from = self.soft;
         for obstacle in &model.contact.obstacles {
             let pose = obstacle.pose(time);
@@ -154,12 +154,12 @@ impl Points {
 
     /// How deep two bodies may overlap [m].
     #[inline]
-    pub fn limit(&self, a: u32, b: u32) -> f64 {
+    pub(super) fn limit(&self, a: u32, b: u32) -> f64 {
         self.depth[a as usize].min(self.depth[b as usize])
     }
 
     /// Finds what may meet while no node is farther than `way` from where it is in `x`. `ahead` is where nodes would go.
-    pub fn gather(
+    pub(super) fn gather(
         &mut self,
         world: &mut ContactWorld,
         x: &[Vec3],
@@ -246,7 +246,7 @@ impl Points {
     }
 
     /// The facet that a point meets in a configuration, with its operators; none where it is clear of everything.
-    pub fn meet(&self, point: &Point, x: &[Vec3]) -> Option<Kinematics> {
+    pub(super) fn meet(&self, point: &Point, x: &[Vec3]) -> Option<Kinematics> {
         let candidates = self.found.of(point.facet);
         if candidates.is_empty() {
             return None;
@@ -277,7 +277,7 @@ impl Points {
     }
 
     /// Points that have candidates at all.
-    pub fn near(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn near(&self) -> impl Iterator<Item = u32> + '_ {
         let some = (0..).zip(&self.of_facet).filter(|(f, _)| !self.found.of(*f).is_empty());
         some.flat_map(|(_, points)| points.clone())
     }

@@ -30,7 +30,7 @@ const BOUND: f64 = 1e-2;
 
 /// The quadratics: A by columns (lower triangle), b and c.
 #[derive(Clone, Debug, Default)]
-pub struct Quadratics {
+pub(super) struct Quadratics {
     pub a: Matrix,
     pub b: Vec<f64>,
     pub c: Vec<f64>,
@@ -40,7 +40,7 @@ pub struct Quadratics {
 
 /// The solution, and how it was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub(super) struct Found {
     pub k: Vec<f64>,
     pub iterations: u32,
     /// Impulses balanced each other and were bounded.
@@ -54,19 +54,19 @@ impl Quadratics {
     }
 
     /// `k_l (A k)_l + b_l k_l + c_l`: what each point lacks [J].
-    pub fn lack(&self, k: &[f64]) -> Vec<f64> {
+    pub(super) fn lack(&self, k: &[f64]) -> Vec<f64> {
         let mut product = vec![0.0; k.len()];
         self.a.multiply(k, &mut product);
         (0..k.len()).map(|l| k[l] * (product[l] + self.b[l]) + self.c[l]).collect()
     }
 
     /// Somebody answers to every impulse.
-    pub fn gives_way(&self) -> bool {
+    pub(super) fn gives_way(&self) -> bool {
         (0..self.b.len()).all(|l| self.diagonal(l) > 0.0)
     }
 
     /// The positive solution.
-    pub fn solve(&self) -> Found {
+    pub(super) fn solve(&self) -> Found {
         let n = self.b.len();
         let size = |l: usize| self.c[l].abs() + self.b[l].powi(2) / (4.0 * self.diagonal(l));
         let largest = (0..n).map(size).filter(|s| s.is_finite()).fold(f64::MIN_POSITIVE, f64::max);

@@ -28,7 +28,7 @@ const SETTLED: f64 = 1e-6;
 
 /// Springs and friction between two surfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Law {
+pub(super) struct Law {
     /// ε_N [Pa/m] and ε_T [Pa s/m].
     pub normal: f64,
     pub tangential: f64,
@@ -38,14 +38,14 @@ pub struct Law {
 
 /// Multipliers of a point: pressure, and a traction along the surface, as a vector in space.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Multiplier {
+pub(super) struct Multiplier {
     pub normal: f64,
     pub shear: Vec3,
 }
 
 /// Where in a step forces act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub(super) enum Scheme {
     /// In the middle.
     Middle,
     /// At its end: springs of the overlap.
@@ -55,7 +55,7 @@ pub enum Scheme {
 impl Scheme {
     /// What a variation of the end does to where forces act.
     #[inline]
-    pub fn share(self) -> f64 {
+    pub(super) fn share(self) -> f64 {
         match self {
             Scheme::Middle => 0.5,
             Scheme::End => 1.0,
@@ -74,7 +74,7 @@ enum Source {
 
 /// A point that carries a force.
 #[derive(Clone, Copy, Debug)]
-pub struct Contact {
+pub(super) struct Contact {
     /// Which point.
     pub point: u32,
     /// Where forces act, and the end of the step.
@@ -103,7 +103,7 @@ pub struct Contact {
 /// A point in a step: its overlap at the start, none where it was clear of everything, and which way its traction slipped at the last
 /// iterate, zero where it did not or that does not matter.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub(super) struct Step {
     pub scheme: Scheme,
     pub dt: f64,
     pub before: Option<f64>,
@@ -112,7 +112,7 @@ pub struct Step {
 
 impl Contact {
     /// The answer of a point, none if it carries nothing. `way` is Δd at the nodes of `middle`.
-    pub fn new(
+    pub(super) fn new(
         step: Step,
         [middle, end]: [Kinematics; 2],
         way: [Vec3; NODES],
@@ -214,31 +214,31 @@ impl Contact {
 
     /// Force on one of its nodes [N].
     #[inline]
-    pub fn force(&self, k: usize) -> Vec3 {
+    pub(super) fn force(&self, k: usize) -> Vec3 {
         let m = &self.middle;
         self.weight * (self.pressure * m.n[k] - self.shear[0] * m.d[0][k] - self.shear[1] * m.d[1][k])
     }
 
     /// Its part along the surface.
     #[inline]
-    pub fn shear_force(&self, k: usize) -> Vec3 {
+    pub(super) fn shear_force(&self, k: usize) -> Vec3 {
         let m = &self.middle;
         -self.weight * (self.shear[0] * m.d[0][k] + self.shear[1] * m.d[1][k])
     }
 
     /// The traction along the surface as a vector in space [Pa].
-    pub fn shear_vector(&self) -> Vec3 {
+    pub(super) fn shear_vector(&self) -> Vec3 {
         let dual = self.middle.dual();
         self.shear[0] * dual[0] + self.shear[1] * dual[1]
     }
 
     /// `t_a v^a` [W/m²].
-    pub fn shear_power(&self) -> f64 {
+    pub(super) fn shear_power(&self) -> f64 {
         self.shear[0] * self.slip[0] + self.shear[1] * self.slip[1]
     }
 
     /// Hands `∂f_row/∂d_column` of the end of the step, 3×3, to `add` for all pairs of its nodes. A pair may come twice.
-    pub fn tangent(&self, scheme: Scheme, mut add: impl FnMut(u32, u32, Mat3)) {
+    pub(super) fn tangent(&self, scheme: Scheme, mut add: impl FnMut(u32, u32, Mat3)) {
         let m = &self.middle;
         // what a change of pressure does to the traction along the surface
         let ratio = match self.slips {
@@ -289,7 +289,7 @@ impl Contact {
     }
 
     /// What an increment of all positions does to pressure and shear.
-    pub fn change(&self, scheme: Scheme, increment: impl Fn(usize) -> Vec3) -> (f64, [f64; 2]) {
+    pub(super) fn change(&self, scheme: Scheme, increment: impl Fn(usize) -> Vec3) -> (f64, [f64; 2]) {
         let (m, share) = (&self.middle, scheme.share());
         let at = m.gather(&increment);
         let (mut pressure, mut shear) = (0.0, [0.0; 2]);
@@ -311,7 +311,7 @@ impl Contact {
     }
 
     /// A traction that comes on top, as `(pressure, shear)`: where a point slips friction grows with its pressure, whatever its shear.
-    pub fn with_friction(&self, (pressure, shear): (f64, [f64; 2])) -> (f64, [f64; 2]) {
+    pub(super) fn with_friction(&self, (pressure, shear): (f64, [f64; 2])) -> (f64, [f64; 2]) {
         match self.slips {
             true => (pressure, self.shear.map(|t| t * pressure / self.pressure)),
             false => (pressure, shear),
@@ -319,7 +319,7 @@ impl Contact {
     }
 
     /// Forces of that on its nodes [N].
-    pub fn forces_of(&self, traction: (f64, [f64; 2])) -> [Vec3; NODES] {
+    pub(super) fn forces_of(&self, traction: (f64, [f64; 2])) -> [Vec3; NODES] {
         let (m, (pressure, shear)) = (&self.middle, self.with_friction(traction));
         std::array::from_fn(|k| {
             self.weight * (pressure * m.n[k] - shear[0] * m.d[0][k] - shear[1] * m.d[1][k])
@@ -327,14 +327,14 @@ impl Contact {
     }
 
     /// Its traction and what comes on top as a multiplier.
-    pub fn multiplier_with(&self, (pressure, shear): (f64, [f64; 2])) -> Multiplier {
+    pub(super) fn multiplier_with(&self, (pressure, shear): (f64, [f64; 2])) -> Multiplier {
         let dual = self.middle.dual();
         let all = [self.shear[0] + shear[0], self.shear[1] + shear[1]];
         Multiplier { normal: self.pressure + pressure, shear: all[0] * dual[0] + all[1] * dual[1] }
     }
 
     /// What its traction has more than its multiplier: pressure and shear.
-    pub fn beyond_multiplier(&self) -> (f64, [f64; 2]) {
+    pub(super) fn beyond_multiplier(&self) -> (f64, [f64; 2]) {
         let m = &self.middle;
         let held: [f64; 2] =
             std::array::from_fn(
@@ -370,7 +370,7 @@ impl Contact {
 
     /// What the next round of augmentation begins with: its tractions. Those of a point that slips against them lead nowhere: none along
     /// the surface.
-    pub fn next_multiplier(&self) -> Multiplier {
+    pub(super) fn next_multiplier(&self) -> Multiplier {
         let shear = match self.slips && self.shear_power() < 0.0 {
             true => Vec3::zeros(),
             false => self.shear_vector(),
@@ -379,23 +379,23 @@ impl Contact {
     }
 
     /// ζ [m/s].
-    pub fn slip_speed(&self) -> f64 {
+    pub(super) fn slip_speed(&self) -> f64 {
         let down = multiply(&self.middle.metric, self.slip);
         (down[0] * self.slip[0] + down[1] * self.slip[1]).max(0.0).sqrt()
     }
 
     /// ‖t_T‖ [Pa].
-    pub fn shear_size(&self) -> f64 {
+    pub(super) fn shear_size(&self) -> f64 {
         self.size(&self.shear)
     }
 
     /// `w j t_N N` of the end of the step, at the nodes of `end`: what a normal impulse of the velocity update pushes along.
-    pub fn normal_shape(&self) -> [Vec3; NODES] {
+    pub(super) fn normal_shape(&self) -> [Vec3; NODES] {
         self.end.n.map(|n| self.weight * self.pressure * n)
     }
 
     /// `−w j t_a D^a` of the end of the step: the same traction as a vector, by the tangents there.
-    pub fn shear_shape(&self) -> [Vec3; NODES] {
+    pub(super) fn shear_shape(&self) -> [Vec3; NODES] {
         let (e, vector) = (&self.end, self.shear_vector());
         let shear: [f64; 2] =
             std::array::from_fn(|a| if a < e.tangents { e.tangent[a].dot(&vector) } else { 0.0 });

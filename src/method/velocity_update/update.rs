@@ -38,7 +38,7 @@ type Shared<'a> = &'a [(u32, u32, u8)];
 
 /// Impulses of all points.
 #[derive(Clone, Debug, Default)]
-pub struct Update {
+pub(super) struct Update {
     /// On the nodes of `Contact::end` [N s].
     pub impulses: Vec<Shapes>,
     /// What friction takes in the whole step, and penalties keep where nothing is returned [J].
@@ -51,7 +51,7 @@ pub struct Update {
 }
 
 /// How nodes answer to impulses.
-pub enum Answer<'a> {
+pub(super) enum Answer<'a> {
     Lumped(&'a Inertia),
     /// Every point answers to every other.
     Consistent(&'a mut Consistent, &'a Unknowns),
@@ -69,7 +69,7 @@ struct Stage {
 
 impl Update {
     /// Finds the impulses for `contacts` in a step of length `dt` that ends with velocities `v` (obstacles too) without them.
-    pub fn new(rule: Rule, contacts: &[Contact], mut answer: Answer, v: &[Vec3], dt: f64) -> Update {
+    pub(super) fn new(rule: Rule, contacts: &[Contact], mut answer: Answer, v: &[Vec3], dt: f64) -> Update {
         let n = contacts.len();
         let mut update =
             Update { impulses: vec![[Vec3::zeros(); NODES]; n], friction: vec![0.0; n], ..Update::default() };
