@@ -265,20 +265,7 @@ impl BodyState {
         }
         let begin = Instant::now();
         let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
-        let mut largest: f64 = 0.0;
-        for (k, x) in [at.x, end].into_iter().enumerate().take(1 + swept) {
-            self.fitted[k].clear();
-            self.points[k].clear();
-            for &node in slots {
-                let p = x[node as usize];
-                let d = p - origin;
-                largest = largest.max(d.amax());
-                self.fitted[k].push(p);
-                self.points[k].push([d.x as f32, d.y as f32, d.z as f32, 0.0]);
-            }
-        }
-        // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
-        self.pad = f64::from(f32::EPSILON) * largest + self.slack;
+        self.take_places(slots, &[at.x, end][..1 + swept], origin);
 
         let first = body.slots.start;
         let (now, then) = (&self.points[0][..], &self.points[swept][..]);
@@ -327,6 +314,24 @@ impl BodyState {
             self.refit_seconds = begin.elapsed().as_secs_f64();
         }
         self.fresh = true;
+    }
+
+    /// Takes the places of slots as the fitted ones, at one end of a way or at both.
+    fn take_places(&mut self, slots: &[u32], ends: &[&[Vec3]], origin: &Vec3) {
+        let mut largest: f64 = 0.0;
+        for (k, x) in ends.iter().enumerate() {
+            self.fitted[k].clear();
+            self.points[k].clear();
+            for &node in slots {
+                let p = x[node as usize];
+                let d = p - origin;
+                largest = largest.max(d.amax());
+                self.fitted[k].push(p);
+                self.points[k].push([d.x as f32, d.y as f32, d.z as f32, 0.0]);
+            }
+        }
+        // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
+        self.pad = f64::from(f32::EPSILON) * largest + self.slack;
     }
 
     /// A plane has no boxes: its point and normal at the ends of the way.

@@ -17,12 +17,12 @@
 //! same bits. All memory is kept between steps.
 
 mod walk;
+mod within;
 
 use super::body_trees::BodyState;
 use super::bvh::{self, NodePair, Tree};
 use super::measure::Narrow;
 use super::octree::{Aabb, Octree};
-use super::pieces;
 use super::scene::{Body, Scene};
 use super::search::{
     Candidates, Findings, Group, PairSearch, Part, Pass, Positions, Query, SearchError, SearchStats,
@@ -32,6 +32,7 @@ use crate::math::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
 use walk::{Piece, Task};
+use within::Moved;
 
 /// Steps a list of candidates should last at the present speed.
 const LIFE: f64 = 4.0;
@@ -97,59 +98,6 @@ impl Ways {
 
     fn reach(&self, a: u32, b: u32) -> f64 {
         self.at_rest + 2.0 * self.between(a, b)
-    }
-}
-
-/// The candidates of some groups that have to do with moved nodes.
-#[derive(Clone, Debug, Default)]
-struct Moved {
-    found: Candidates,
-    /// Nodes of the group at hand whose candidates are wanted; all false in between.
-    due: Vec<bool>,
-}
-
-impl Moved {
-    fn add(&mut self, scene: &Scene, all: &Candidates, group: &Group, moved: &impl Fn(u32) -> bool) {
-        let Moved { found, due } = self;
-        let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
-        let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
-        let rules = AtRest::of(scene, group);
-        // Which face is closest to a node is asked of all its candidates or of none.
-        let pairs = || group.vertex_face.of(&all.vertex_face).iter().filter(|p| rules.node_face(p));
-        for &[node, face] in pairs() {
-            due[node as usize] |= moved(node) || face_moved(face);
-        }
-        let from = [found.vertex_face.len(), found.edge_edge.len()];
-        found.vertex_face.extend(pairs().filter(|p| due[p[0] as usize]));
-        for p in pairs() {
-            due[p[0] as usize] = false;
-        }
-        let edges = group.edge_edge.of(&all.edge_edge).iter().filter(|p| rules.edges(p));
-        found.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
-        found.add_group(group, from);
-    }
-}
-
-/// Candidates of a way that count where it ends too: neighbours on one surface do not.
-struct AtRest<'a> {
-    scene: &'a Scene,
-    /// They can be neighbours.
-    careful: bool,
-}
-
-impl<'a> AtRest<'a> {
-    fn of(scene: &'a Scene, group: &Group) -> AtRest<'a> {
-        AtRest { scene, careful: scene.can_exclude(group.a, group.b) }
-    }
-
-    #[inline]
-    fn node_face(&self, &[node, face]: &[u32; 2]) -> bool {
-        !self.careful || !self.scene.excludes_vertex_face(node, face, false)
-    }
-
-    #[inline]
-    fn edges(&self, &[first, second]: &[u32; 2]) -> bool {
-        !self.careful || !self.scene.excludes_edge_edge(first, second, false)
     }
 }
 
@@ -366,69 +314,6 @@ impl ThreeStage {
             }
         }
         self.walk(scene, query, false)
-    }
-
-    /// Measures at `x`, where the way of the last call ends, the candidates that can be within their limit there by what their
-    /// reader has found ([`Candidates::until`]): the records that a search at `x` would have.
-    pub fn measure_end(&mut self, scene: &Scene, x: &[Vec3], before: Option<&[Vec3]>, query: &Query) {
-        let ThreeStage { findings: Findings { candidates: all, narrow, stats }, spare, .. } = self;
-        spare.clear();
-        for group in &all.groups {
-            let line = group.travel + group.limit;
-            if line < group.soonest {
-                continue;
-            }
-            let rules = AtRest::of(scene, group);
-            let from = [spare.vertex_face.len(), spare.edge_edge.len()];
-            let pairs =
-                group.vertex_face.of(&all.vertex_face).iter().zip(group.vertex_face.of(&all.until[0]));
-            let awake = pairs.filter(|(p, until)| line >= **until && rules.node_face(p));
-            spare.vertex_face.extend(awake.map(|p| *p.0));
-            let pairs = group.edge_edge.of(&all.edge_edge).iter().zip(group.edge_edge.of(&all.until[1]));
-            let awake = pairs.filter(|(p, until)| line >= **until && rules.edges(p));
-            spare.edge_edge.extend(awake.map(|p| *p.0));
-            spare.add_group(group, from);
-        }
-        let begin = Instant::now();
-        narrow.run(scene, x, before, query, spare, stats);
-        stats.narrow_seconds = begin.elapsed().as_secs_f64();
-    }
-
-    /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
-    /// their reach; the records are theirs alone. `moved_bodies` tells who has such nodes.
-    pub fn measure_moved(
-        &mut self,
-        scene: &Scene,
-        x: &[Vec3],
-        before: Option<&[Vec3]>,
-        query: &Query,
-        moved_bodies: &[bool],
-        moved: impl Fn(u32) -> bool + Sync,
-    ) {
-        let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, .. } = self;
-        let any_moved = |g: &&Group| moved_bodies[g.a as usize] || moved_bodies[g.b as usize];
-        // As many parts as threads: each has room for all nodes.
-        let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
-        let groups = candidates.groups.par_chunks(size);
-        let parts = pieces::first(parts, groups.len());
-        groups.zip(&mut *parts).for_each(|(groups, part)| {
-            part.found.clear();
-            part.due.resize(scene.node_body.len(), false);
-            groups.iter().filter(any_moved).for_each(|g| part.add(scene, candidates, g, &moved));
-        });
-        spare.clear();
-        for part in parts {
-            let [vf, ee] = [spare.vertex_face.len(), spare.edge_edge.len()].map(|n| n as u32);
-            spare.groups.extend(part.found.groups.iter().map(|g| Group {
-                vertex_face: g.vertex_face.after(vf),
-                edge_edge: g.edge_edge.after(ee),
-                ..*g
-            }));
-            spare.vertex_face.extend_from_slice(&part.found.vertex_face);
-            spare.edge_edge.extend_from_slice(&part.found.edge_edge);
-        }
-        let Findings { narrow, stats, .. } = &mut self.findings;
-        narrow.run(scene, x, before, query, &self.spare, stats);
     }
 
     fn needs(&self, query: &Query) -> [bool; 3] {

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! a few times with the same factors, as rounds of augmentation would with new ones. Each leaves of what is loose about the share that elements have in the
-//! stiffness of a spring, and costs a solution with factors that are there. Too few of them are dear: what a point that sticks slips is given back as trembling,
-//! which unloads its neighbours, until a block that should be held walks downhill. Multipliers wait for an iterate at which no point has changed its
+//! stiffness of a spring, and costs a solution with factors that are there. Too few of them are dear: a block that should be held trembles and walks
+//! downhill (two rounds, guide/velocity-update.md). Multipliers wait for an iterate at which no point has changed its
 //! state: multipliers of points that should be open would have to be undone. Where whole increments find no end the line search is still
 //! there (`augmentation.rs`).
 
