@@ -208,7 +208,7 @@ impl Tree {
 
     /// The box around everything.
     #[cfg(test)]
-    pub fn root(&self) -> Box32 {
+    pub(crate) fn root(&self) -> Box32 {
         self.nodes.first().map_or(Box32::EMPTY, Node::bounds)
     }
 

@@ -11,13 +11,13 @@ use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 
 /// The three difference vectors at both ends of the step.
-pub type Ends = [[Vec3; 3]; 2];
+pub(super) type Ends = [[Vec3; 3]; 2];
 
-pub fn node_triangle(p: &Path, [a, b, c]: [&Path; 3]) -> Ends {
+pub(super) fn node_triangle(p: &Path, [a, b, c]: [&Path; 3]) -> Ends {
     [[p.from - a.from, p.from - b.from, p.from - c.from], [p.to - a.to, p.to - b.to, p.to - c.to]]
 }
 
-pub fn edge_edge([a, b]: [&Path; 2], [c, d]: [&Path; 2]) -> Ends {
+pub(super) fn edge_edge([a, b]: [&Path; 2], [c, d]: [&Path; 2]) -> Ends {
     [[b.from - a.from, d.from - c.from, c.from - a.from], [b.to - a.to, d.to - c.to, c.to - a.to]]
 }
 

@@ -96,7 +96,12 @@ struct Cell {
 impl Octree {
     /// [`Octree::pairs_to_depth`] with the usual limit.
     #[cfg(test)]
-    pub fn pairs(&mut self, boxes: &[Aabb], wanted: impl Fn(u32, u32) -> bool, out: &mut Vec<[u32; 2]>) {
+    pub(crate) fn pairs(
+        &mut self,
+        boxes: &[Aabb],
+        wanted: impl Fn(u32, u32) -> bool,
+        out: &mut Vec<[u32; 2]>,
+    ) {
         self.pairs_to_depth(boxes, MAX_DEPTH, wanted, out);
     }
 

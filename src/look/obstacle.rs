@@ -156,7 +156,7 @@ impl Room {
 
     /// All that there is.
     #[cfg(test)]
-    pub fn endless(towards: Vec3) -> Room {
+    pub(super) fn endless(towards: Vec3) -> Room {
         Room { bounds: Bounds { lo: Vec3::repeat(-1e300), hi: Vec3::repeat(1e300) }, towards }
     }
 

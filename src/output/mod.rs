@@ -14,7 +14,7 @@ pub(crate) mod testing {
     use std::path::PathBuf;
 
     /// An empty folder of its own for one test.
-    pub fn scratch(name: &str) -> PathBuf {
+    pub(crate) fn scratch(name: &str) -> PathBuf {
         let dir = std::env::temp_dir().join(format!("carom-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();

@@ -126,7 +126,7 @@ pub(crate) mod journal {
     use std::sync::Mutex;
 
     #[derive(Clone, Debug)]
-    pub enum Did {
+    pub(crate) enum Did {
         /// Changed to this content.
         Wrote(PathBuf, Vec<u8>),
         Renamed(PathBuf, PathBuf),
@@ -139,13 +139,13 @@ pub(crate) mod journal {
     static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
 
     /// From now on what is done in `folder` is written down.
-    pub fn begin(folder: &Path) {
+    pub(crate) fn begin(folder: &Path) {
         ALL.lock().unwrap().clear();
         *FOLDER.lock().unwrap() = Some(folder.to_owned());
     }
 
     /// What was done since.
-    pub fn end() -> Vec<Did> {
+    pub(crate) fn end() -> Vec<Did> {
         *FOLDER.lock().unwrap() = None;
         std::mem::take(&mut *ALL.lock().unwrap())
     }

@@ -20,7 +20,7 @@ fn one_in(dice: &mut Dice, n: usize) -> bool {
     below(dice, n) == 0
 }
 
-pub struct Case {
+pub(super) struct Case {
     pub scene: Scene,
     pub x: Vec<Vec3>,
     pub query: Query,

@@ -14,7 +14,7 @@
 use super::Options;
 use super::account::Account;
 use super::exchange::{ImpactIslands, PendingImpact};
-use super::guard::ImpactZones;
+use super::guard::{self, ImpactZones};
 use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order, of_group};
 use crate::contact::entry;
 use crate::contact::obstacle::Poses;
@@ -55,8 +55,7 @@ const STRETCH: usize = 256;
 pub(super) struct Collisions {
     /// Nodes and obstacles as they are at the end of the step.
     pub world: ContactWorld,
-    /// For the way of a step that is not guarded, which has boxes of its own; with the guard the search of the world is one
-    /// of ways.
+    /// For the way of a step, which has boxes of its own, unless one search is enough.
     pub(super) on_the_way: ThreeStage,
     /// `M⁻¹` of every node [1/kg].
     pub(super) inv_mass: Vec<Mat3>,
@@ -186,14 +185,22 @@ impl Collisions {
             self.world.two_sided || 2.0 * way > self.deepest || self.may_pass(ways)
         });
         let query = self.query(options);
-        let ahead = self.ahead(way);
-        let Collisions { world: ContactWorld { scene, search, x, .. }, start, .. } = self;
-        search.lasting = options.guard;
-        if options.guard {
-            search.gather(scene, Positions::swept(start, x), &ahead)?;
-            search.measure_end(scene, x, Some(start), &query);
-        } else {
-            search.find(scene, x, Some(start), &query)?;
+        let one_search = self.one_search();
+        let ahead = options.guard.then(|| self.ahead(way));
+        let Collisions { world: ContactWorld { scene, search, x, .. }, on_the_way, start, .. } = self;
+        let (scene, x) = (&*scene, &x[..]);
+        let positions = Positions::swept(start, x);
+        match ahead {
+            Some(ahead) if one_search => {
+                search.gather(scene, positions, &ahead)?;
+                search.measure_end(scene, x, Some(start), &query);
+            }
+            Some(ahead) => {
+                let find = || search.find(scene, x, Some(start), &query);
+                let (found, gathered) = rayon::join(find, || on_the_way.gather(scene, positions, &ahead));
+                found.and(gathered)?;
+            }
+            None => search.find(scene, x, Some(start), &query)?,
         }
         if swept {
             self.find_crossings(&query, options.guard)?;
@@ -202,11 +209,27 @@ impl Collisions {
         Ok(())
     }
 
-    /// What the guard asks of the way of a step: as far as bodies can have come against each other whose nodes have gone no
-    /// farther than `way` from the middle of all.
-    fn ahead(&self, way: f64) -> Query {
-        let at_rest = self.world.search.ways.as_ref().map_or(0.0, |w| w.at_rest);
-        Query::all(self.deepest.min(at_rest + 4.0 * way))
+    /// Is one search enough, of ways, among whose candidates what overlaps is measured? Between shells it is: neither side of
+    /// them is inside, so all that is near has to be found at every step, on the way and at its end. Solids that are apart
+    /// sleep longer where places are searched alone.
+    fn one_search(&self) -> bool {
+        self.world.two_sided
+    }
+
+    /// What the guard asks of the way of a step. With one search that is as far as bodies can have come against each other
+    /// whose nodes have gone no farther than `way` from the middle of all; else no more than the guard itself wants.
+    fn ahead(&mut self, way: f64) -> Query {
+        let Collisions { world: ContactWorld { search, .. }, on_the_way, .. } = self;
+        let Some(ways) = &search.ways else { return Query::all(self.deepest) };
+        if self.world.two_sided {
+            search.lasting = true;
+            return Query::all(self.deepest.min(ways.at_rest + 4.0 * way));
+        }
+        let own = on_the_way.ways.get_or_insert_default();
+        (own.at_rest, own.margin) = (f64::INFINITY, f64::INFINITY);
+        own.of_body.clone_from(&ways.of_body);
+        on_the_way.lasting = true;
+        Query::all(guard::REACH * self.clearance)
     }
 
     /// What the search is asked for at one instant.
@@ -297,12 +320,11 @@ impl Collisions {
         let touching = Touching { within: 2.0 * self.clearance, seen: self.deepest };
         let query = Query { reach: touching.within, ..*query };
         let motion = StepPath { start, end: now };
-        let all = if guard {
-            world.search.candidates()
-        } else {
+        if !guard {
             on_the_way.gather(scene, Positions::swept(start, now), &query)?;
-            on_the_way.candidates()
-        };
+        }
+        let of_ways = if world.two_sided { &world.search } else { &*on_the_way };
+        let all = of_ways.candidates();
         for group in all.groups.iter().filter(|g| g.travel + touching.within >= g.soonest) {
             let awake = |&(place, of): &(u32, Candidate)| {
                 let wanted = query.edge_edge || matches!(of, Candidate::NodeFace { .. });
@@ -493,13 +515,13 @@ impl Collisions {
     }
 
     /// Deepest overlap at the end of the step [m]. Only who was listed or moved can overlap, and among candidates only,
-    /// unless contact has moved a node very far. (The guard has looked again then.)
+    /// unless contact has moved a node very far. (A search of ways has looked again then.)
     pub(super) fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
-        let query = self.query(options);
+        let (query, one_search) = (self.query(options), self.one_search());
         self.measure_pushes();
         let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;
         let ContactWorld { scene, search, x: now, .. } = world;
-        if !options.guard {
+        if !one_search {
             search.cover(scene, now, &query, pushed)?;
         }
         listed.resize(now.len(), false);

@@ -38,7 +38,7 @@ const ROUNDS: u32 = 200;
 /// tell its sides apart.
 const SEPARATION: f64 = 0.25;
 /// Features this many clearances apart are looked at in all rounds of a step.
-const REACH: f64 = 1e4;
+pub(super) const REACH: f64 = 1e4;
 /// Sums of what bodies travel are rounded by less than this share.
 const ROUNDED: f64 = 1e-9;
 /// Candidates that one thread asks at a time.
@@ -206,8 +206,9 @@ impl Collisions {
     /// Lists what meets on the way, and the contacts it is. Only who has to do with a node that was moved since is asked
     /// again.
     fn find_meetings(&mut self, options: &Options) -> Result<(), StepError> {
-        let Collisions { world, list, start, impact_zones, account, .. } = self;
+        let Collisions { world, on_the_way, list, start, impact_zones, account, .. } = self;
         let ContactWorld { scene, search, x: now, poses, .. } = world;
+        let of_ways = if world.two_sided { search } else { on_the_way };
         let (at, nodes) = (Places { scene, x: now, poses: Poses::At(poses) }, &account.nodes);
         let reach = REACH * self.clearance;
         let far = |(i, n): (usize, &Node)| {
@@ -215,18 +216,19 @@ impl Collisions {
             since.unwrap_or_else(|| n.way()) > 0.5 * reach
         };
         if nodes.iter().enumerate().any(far) {
-            search.gather(scene, Positions::swept(start, now), &Query::all(self.deepest))?;
+            let query = Query::all(if world.two_sided { self.deepest } else { reach });
+            of_ways.gather(scene, Positions::swept(start, now), &query)?;
             impact_zones.gathered.clear();
             impact_zones.gathered.extend(nodes.iter().map(|n| now[n.node as usize]));
             impact_zones.forget_near();
         }
         let least = SEPARATION * self.clearance;
-        impact_zones.list(scene, &mut search.findings_mut().candidates, nodes, now, least);
+        impact_zones.list(scene, &mut of_ways.findings_mut().candidates, nodes, now, least);
         let motion = StepPath { start, end: now };
         let nodes = [&impact_zones.moved[..], &impact_zones.touched];
         let near = impact_zones.near.par_iter_mut().with_min_len(ASKED_AT_ONCE);
         near.for_each(|near| near.ask(scene, motion, nodes, least));
-        impact_zones.remember(&mut search.findings_mut().candidates);
+        impact_zones.remember(&mut of_ways.findings_mut().candidates);
         impact_zones.meetings.clear();
         impact_zones
             .meetings

@@ -13,7 +13,7 @@ const HALVINGS: u32 = 12;
 /// ```text
 /// p = r_n − ρ_n u_n    s = r_t − ρ_t u_t        f_n = r_n − max(p, 0)    f_t = r_t − s shortened to μ max(p, 0)
 /// ```
-pub fn newton(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Iterated {
+pub(super) fn newton(w: &Mat3, b: &Vec3, mu: f64, start: &Vec3) -> Iterated {
     let wtt = nalgebra::Matrix2::new(w[(1, 1)], w[(1, 2)], w[(2, 1)], w[(2, 2)]);
     let largest = wtt.symmetric_eigenvalues().max();
     let rho = Vec3::new(1.0 / w[(0, 0)], 1.0 / largest, 1.0 / largest);

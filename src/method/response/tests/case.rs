@@ -6,10 +6,10 @@ use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
 use crate::method::response::{Impact, Terms, bounce};
 
-pub struct Dice(pub u64);
+pub(super) struct Dice(pub u64);
 
 impl Dice {
-    pub fn unit(&mut self) -> f64 {
+    pub(super) fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,15 +17,15 @@ impl Dice {
         ((z ^ (z >> 31)) >> 11) as f64 * (0.5 * f64::EPSILON)
     }
 
-    pub fn between(&mut self, lo: f64, hi: f64) -> f64 {
+    pub(super) fn between(&mut self, lo: f64, hi: f64) -> f64 {
         lo + (hi - lo) * self.unit()
     }
 
-    pub fn point(&mut self) -> Vec3 {
+    pub(super) fn point(&mut self) -> Vec3 {
         Vec3::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0), self.between(-1.0, 1.0))
     }
 
-    pub fn direction(&mut self) -> Vec3 {
+    pub(super) fn direction(&mut self) -> Vec3 {
         loop {
             let p = self.point();
             if p.norm() > 0.1 {
@@ -36,7 +36,7 @@ impl Dice {
 }
 
 /// Nodes that touch: `h = 0` to round-off.
-pub struct ContactCase {
+pub(super) struct ContactCase {
     pub pair: Pair,
     pub x: Vec<Vec3>,
     pub v: Vec<Vec3>,
@@ -44,10 +44,10 @@ pub struct ContactCase {
     pub inv_mass: Vec<Mat3>,
 }
 
-pub const KINDS: usize = 5;
+pub(super) const KINDS: usize = 5;
 
 impl ContactCase {
-    pub fn new(dice: &mut Dice, kind: usize) -> ContactCase {
+    pub(super) fn new(dice: &mut Dice, kind: usize) -> ContactCase {
         let sign = if dice.unit() < 0.5 { -1.0 } else { 1.0 };
         let (mut x, pair) = loop {
             let mut x: Vec<Vec3> = (0..5).map(|_| dice.point()).collect();
@@ -105,7 +105,7 @@ impl ContactCase {
     }
 
     /// Each node is held in none, one, two or three random directions; held velocities vanish.
-    pub fn restrain(&mut self, dice: &mut Dice) {
+    pub(super) fn restrain(&mut self, dice: &mut Dice) {
         for k in 0..self.x.len() {
             let mut free = Mat3::identity();
             for _ in 0..(4.0 * dice.unit()) as usize {
@@ -123,28 +123,28 @@ impl ContactCase {
         }
     }
 
-    pub fn kinetic(&self) -> f64 {
+    pub(super) fn kinetic(&self) -> f64 {
         self.v.iter().zip(&self.mass).map(|(v, m)| 0.5 * m * v.norm_squared()).sum()
     }
 
-    pub fn momentum(&self) -> Vec3 {
+    pub(super) fn momentum(&self) -> Vec3 {
         self.v.iter().zip(&self.mass).map(|(v, m)| *m * v).sum()
     }
 
-    pub fn spin(&self) -> Vec3 {
+    pub(super) fn spin(&self) -> Vec3 {
         (0..self.x.len()).map(|k| self.x[k].cross(&(self.mass[k] * self.v[k]))).sum()
     }
 
     /// Sums of the sizes that momentum and angular momentum cancel from.
-    pub fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         self.v.iter().zip(&self.mass).map(|(v, m)| m * v.norm()).sum()
     }
 
-    pub fn bounce(&mut self, work: f64) -> Option<Impact> {
+    pub(super) fn bounce(&mut self, work: f64) -> Option<Impact> {
         self.bounce_with(Stick::Elastic, work)
     }
 
-    pub fn bounce_with(&mut self, stick: Stick, work: f64) -> Option<Impact> {
+    pub(super) fn bounce_with(&mut self, stick: Stick, work: f64) -> Option<Impact> {
         bounce(&self.pair, Terms { stick, work, parting: 0.0 }, &self.inv_mass, &mut self.v)
     }
 }
