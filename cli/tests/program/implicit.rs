@@ -57,13 +57,14 @@ fn residuals_of_a_step_can_be_printed() {
     let told = stdout(&output);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(told.starts_with("step "), "{told}");
-    // of forces, in the rows of the first solution
+    // of forces, in the rows of the first solution, and what is left
     let rows = told.lines().skip(2).take_while(|l| !l.contains("solved again") && !l.contains("left"));
-    let of: Vec<f64> = rows.map(|l| l.split_whitespace().nth(2).unwrap().parse().unwrap()).collect();
-    assert!(matches!(of[..], [.., before, last] if last < before.powi(2)), "{told}");
-    let last = told.lines().last().unwrap();
-    let left: f64 = last.split_whitespace().nth(2).unwrap().parse().unwrap();
-    assert!(last.contains("left") && left < 1e-10, "{told}");
+    let of_forces = |line: &str| line.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap();
+    let last = rows.last().map(of_forces).unwrap();
+    let end = told.lines().last().unwrap();
+    let left = of_forces(end);
+    // with the square, as far as round-off lets it
+    assert!(end.contains("left") && left < last.powi(2).max(1e-12) && last < 1e-2, "{told}");
     let none =
         run(&scratch, &blocks(0.002, ""), &scratch.path("dcr"), &["--method", "dcr", "--residuals", "0.05"]);
     assert!(code(&none) == 2 && stderr(&none).contains("Newton"), "{}", stderr(&none));
