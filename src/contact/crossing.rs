@@ -266,8 +266,10 @@ impl Candidate {
     pub(crate) fn nodes(&self, scene: &Scene) -> impl Iterator<Item = u32> {
         let nodes = match *self {
             Candidate::NodeFace { node, face } => {
-                let [a, b, c, d] = scene.facets[face as usize].nodes;
-                [node, a, b, c, d]
+                let facet = &scene.facets[face as usize];
+                let [a, b, c, d] = facet.nodes;
+                // the second node of a point, which says where its body is, is none of its corners
+                if facet.kind == FacetKind::Point { [node, a, a, a, a] } else { [node, a, b, c, d] }
             }
             Candidate::Edges { first, second } => {
                 let ([a, b], [c, d]) =
