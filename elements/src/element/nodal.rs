@@ -122,10 +122,10 @@ impl<E: Element, M: Material + Clone> Nodal<E, M> {
             local = rest;
             let mut h = [[0.0; 3]; 3];
             for ((_, b, _), &k) in stencil.iter().zip(mine) {
-                let u = &records[k as usize].0;
+                let u = &records[k as usize].displacement;
                 for r in 0..3 {
                     for c in 0..3 {
-                        h[r][c] += u[4 + r] * b[c];
+                        h[r][c] += u[r] * b[c];
                     }
                 }
             }
@@ -298,7 +298,7 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
         records.clear();
         records.extend(patches.nodes(patch).iter().map(|&n| {
             let u = positions.current[n as usize] - positions.reference[n as usize];
-            Record([0.0, 0.0, 0.0, 0.0, u.x, u.y, u.z, 0.0])
+            Record::new(Vec3::zeros(), u)
         }));
         forces.fill(Vec3::zeros());
         self.nodes_pass(patches, patch, records, measure_step, forces)

@@ -194,21 +194,39 @@ fn morton_order(ids: &[u32], point: impl Fn(u32) -> Vec3) -> Vec<u32> {
 /// Working memory of one thread for force passes.
 #[derive(Default)]
 pub struct Scratch {
-    /// Reference position and displacement of the local nodes, one cache line each: X Y Z · u v w ·
+    /// Reference position and displacement of the local nodes, one cache line each.
     pub(super) nodes: Vec<Record>,
+    /// Forces on the local nodes.
+    pub(super) forces: Vec<Force>,
     /// Numbers of a batch, lane by lane.
     pub(super) columns: Vec<[f64; MAX_WIDTH]>,
 }
 
-/// One node's data, together.
+/// One node's data, together; vectors as registers move them, the fourth number is zero.
 #[derive(Clone, Copy, Default)]
-#[repr(align(64))]
-pub(super) struct Record(pub [f64; 8]);
+#[repr(C, align(64))]
+pub(super) struct Record {
+    pub reference: [f64; 4],
+    pub displacement: [f64; 4],
+}
+
+impl Record {
+    pub fn new(reference: Vec3, displacement: Vec3) -> Self {
+        let four = |v: Vec3| [v.x, v.y, v.z, 0.0];
+        Record { reference: four(reference), displacement: four(displacement) }
+    }
+}
+
+/// The force on one node, likewise.
+#[derive(Clone, Copy, Default)]
+#[repr(align(32))]
+pub(super) struct Force(pub [f64; 4]);
 
 impl Scratch {
     /// Room for any patch.
     pub fn new() -> Self {
-        Scratch { nodes: Vec::with_capacity(ELEMENTS * MAX_WIDTH), columns: Vec::new() }
+        let most = ELEMENTS * MAX_WIDTH;
+        Scratch { nodes: Vec::with_capacity(most), forces: Vec::with_capacity(most), columns: Vec::new() }
     }
 }
 

@@ -216,11 +216,11 @@ impl<M: Material> Block for Shell<M> {
         scratch: &mut Scratch,
         forces: &mut [Vec3],
     ) -> Pass {
-        let Scratch { nodes: records, columns } = scratch;
+        let Scratch { nodes: records, columns, .. } = scratch;
         records.clear();
         records.extend(patches.nodes(patch).iter().map(|&n| {
             let u = positions.current[n as usize] - positions.reference[n as usize];
-            Record([0.0, 0.0, 0.0, 0.0, u.x, u.y, u.z, 0.0])
+            Record::new(Vec3::zeros(), u)
         }));
         forces.fill(Vec3::zeros());
         let (old, new) = (state.old, state.new);

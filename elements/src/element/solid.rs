@@ -5,7 +5,7 @@
 //! so an element's force has the same bits whoever its neighbours in the batch are.
 
 use super::deformed_step::StepPass;
-use super::patch::{Patches, Record, Scratch};
+use super::patch::{Force, Patches, Record, Scratch};
 use super::stable_step::{self, AtRest, Steps};
 use super::{
     Between, BetweenPass, Block, Element, MassPoint, Pass, PointState, PointStress, Positions, between,
@@ -185,8 +185,8 @@ impl<E: Element, M: Material> Solid<E, M> {
             }
         }
         energy = energy * self.section;
-        for x in force.as_mut().iter_mut().flatten() {
-            *x = *x * self.section;
+        for [x, y, z] in force.as_mut() {
+            (*x, *y, *z) = (*x * self.section, *y * self.section, *z * self.section);
         }
         Answer { force, energy, hourglass, det_f }
     }
@@ -235,18 +235,12 @@ pub(super) fn load_batch<E: Element, L: Lane>(
     displacement: &mut E::Nodal<L>,
 ) {
     let nodes = E::KIND.nodes();
-    let mut buffer = [[0.0; MAX_WIDTH]; 8];
     for a in 0..nodes {
-        for l in 0..L::WIDTH {
-            let record = &records[batch[l * nodes + a] as usize].0;
-            for (row, x) in buffer.iter_mut().zip(record) {
-                row[l] = *x;
-            }
-        }
-        for i in 0..3 {
-            reference.as_mut()[a][i] = L::load(token, &buffer[i]);
-            displacement.as_mut()[a][i] = L::load(token, &buffer[4 + i]);
-        }
+        let record = |l: usize| &records[batch[l * nodes + a] as usize];
+        let [x, y, z, _] = L::columns(token, |l| record(l).reference);
+        let [u, v, w, _] = L::columns(token, |l| record(l).displacement);
+        reference.as_mut()[a] = [x, y, z];
+        displacement.as_mut()[a] = [u, v, w];
     }
 }
 
@@ -271,7 +265,7 @@ struct PatchPass<'a, E, M> {
     records: &'a [Record],
     old: &'a [f64],
     new: &'a mut [f64],
-    forces: &'a mut [Vec3],
+    forces: &'a mut [Force],
 }
 
 impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
@@ -289,6 +283,8 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
         let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
         let mut state = [zero; MAX_STATE];
         let mut column = [0.0; MAX_WIDTH];
+        let mut force = [[[0.0; 4]; MAX_WIDTH]; MOST_NODES];
+        let mut det_f = L::splat(token, f64::INFINITY);
         for first in (0..range.len()).step_by(width) {
             let batch = &local[first * nodes..(first + width) * nodes];
             load_batch::<E, L>(token, self.records, batch, &mut reference, &mut displacement);
@@ -302,16 +298,15 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
                 }
             }
             // Scattered and added up element by element: the same order for every width.
-            let mut force = [[[0.0; MAX_WIDTH]; 3]; MOST_NODES];
-            for (to, from) in force.iter_mut().zip(answer.force.as_ref()) {
-                for i in 0..3 {
-                    from[i].store(&mut to[i]);
-                }
+            for (to, &[x, y, z]) in force.iter_mut().zip(answer.force.as_ref()) {
+                L::records([x, y, z, zero], to);
             }
             for l in 0..valid {
                 for a in 0..nodes {
-                    let f = &mut self.forces[batch[l * nodes + a] as usize];
-                    *f += Vec3::new(force[a][0][l], force[a][1][l], force[a][2][l]);
+                    let f = &mut self.forces[batch[l * nodes + a] as usize].0;
+                    for (f, part) in f.iter_mut().zip(&force[a][l]) {
+                        *f += part;
+                    }
                 }
             }
             answer.energy.store(&mut column);
@@ -320,10 +315,12 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
                 answer.hourglass.store(&mut column);
                 column[..valid].iter().for_each(|e| pass.hourglass += e);
             }
-            if !M::SMALL_STRAIN {
-                answer.det_f.store(&mut column);
-                column[..valid].iter().for_each(|&d| pass.det_f = pass.det_f.min(d));
-            }
+            // lanes beyond the last element repeat it
+            det_f = answer.det_f.if_less(det_f, answer.det_f, det_f);
+        }
+        if !M::SMALL_STRAIN {
+            det_f.store(&mut column);
+            pass.det_f = column[..width].iter().fold(f64::INFINITY, |least, &d| least.min(d));
         }
         pass
     }
@@ -415,17 +412,20 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         scratch: &mut Scratch,
         forces: &mut [Vec3],
     ) -> Pass {
-        let records = &mut scratch.nodes;
+        let Scratch { nodes: records, forces: sums, .. } = scratch;
         records.clear();
         records.extend(patches.nodes(patch).iter().map(|&n| {
             let from = positions.reference[n as usize];
-            let u = positions.current[n as usize] - from;
-            Record([from.x, from.y, from.z, 0.0, u.x, u.y, u.z, 0.0])
+            Record::new(from, positions.current[n as usize] - from)
         }));
-        forces.fill(Vec3::zeros());
+        sums.clear();
+        sums.resize(forces.len(), Force::default());
         let (old, new) = (state.old, state.new);
-        let computation = PatchPass { block: self, patches, patch, records, old, new, forces };
+        let computation = PatchPass { block: self, patches, patch, records, old, new, forces: sums };
         let mut pass = if_wide::<M, _>(dispatch, computation);
+        for (to, &Force([x, y, z, _])) in forces.iter_mut().zip(&*sums) {
+            *to = Vec3::new(x, y, z);
+        }
         if measure_step {
             let (law, steps) = (&self.law, &self.steps);
             let element = PhantomData::<E>;

@@ -37,6 +37,11 @@ pub trait Lane:
     /// Writes the first `WIDTH` numbers.
     fn store(self, to: &mut [f64; MAX_WIDTH]);
     fn token(self) -> Self::Token;
+    /// Four numbers of each record side by side: number k of record l is lane l of the k-th answer. Transposed in registers: what
+    /// is written number by number and read as a whole waits for the memory in between.
+    fn columns(token: Self::Token, record: impl Fn(usize) -> [f64; 4]) -> [Self; 4];
+    /// The inverse: lane l of the k-th column becomes number k of `records[l]`.
+    fn records(columns: [Self; 4], records: &mut [[f64; 4]; MAX_WIDTH]);
 
     /// `self * b + c`, fused where the processor can.
     fn mul_add(self, b: Self, c: Self) -> Self;
@@ -87,6 +92,14 @@ impl Lane for f64 {
     }
     #[inline(always)]
     fn token(self) {}
+    #[inline(always)]
+    fn columns((): (), record: impl Fn(usize) -> [f64; 4]) -> [Self; 4] {
+        record(0)
+    }
+    #[inline(always)]
+    fn records(columns: [Self; 4], records: &mut [[f64; 4]; MAX_WIDTH]) {
+        records[0] = columns;
+    }
     // `f64::mul_add` is a library call where no fused instruction is enabled.
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
@@ -141,6 +154,26 @@ impl<S: pulp::Simd> Simd<S> {
     #[inline(always)]
     fn with(self, v: S::f64s) -> Self {
         Self { simd: self.simd, v }
+    }
+
+    /// Four columns of records, in an order of lanes that is the processor's own.
+    #[inline(always)]
+    fn split(simd: S, records: &[[f64; 4]; MAX_WIDTH]) -> [S::f64s; 4] {
+        let v = S::as_simd_f64s(records.as_flattened()).0;
+        simd.deinterleave_shfl_f64s([v[0], v[1], v[2], v[3]])
+    }
+
+    /// Where a record has to stand for [`Simd::split`] to leave it in lane l: asked with records that say where they stand, which the
+    /// compiler answers.
+    #[inline(always)]
+    fn order(simd: S) -> [usize; MAX_WIDTH] {
+        let mut places = [[0.0; 4]; MAX_WIDTH];
+        for (place, record) in places.iter_mut().enumerate() {
+            *record = [place as f64; 4];
+        }
+        let mut order = [0.0; MAX_WIDTH];
+        S::as_mut_simd_f64s(&mut order).0[0] = Self::split(simd, &places)[0];
+        order.map(|place| place as usize)
     }
 }
 
@@ -226,6 +259,26 @@ impl<S: pulp::Simd> Lane for Simd<S> {
     #[inline(always)]
     fn token(self) -> S {
         self.simd
+    }
+    #[inline(always)]
+    fn columns(simd: S, record: impl Fn(usize) -> [f64; 4]) -> [Self; 4] {
+        let order = Self::order(simd);
+        let mut records = [[0.0; 4]; MAX_WIDTH];
+        for l in 0..Self::WIDTH {
+            records[order[l]] = record(l);
+        }
+        Self::split(simd, &records).map(|v| Self { simd, v })
+    }
+    #[inline(always)]
+    fn records(columns: [Self; 4], records: &mut [[f64; 4]; MAX_WIDTH]) {
+        let simd = columns[0].simd;
+        let order = Self::order(simd);
+        let joined = simd.interleave_shfl_f64s(columns.map(|c| c.v));
+        let mut shuffled = [[0.0; 4]; MAX_WIDTH];
+        S::as_mut_simd_f64s(shuffled.as_flattened_mut()).0[..4].copy_from_slice(&joined);
+        for l in 0..Self::WIDTH {
+            records[l] = shuffled[order[l]];
+        }
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
@@ -398,6 +451,12 @@ impl Lane for Count {
         to[0] = self.0;
     }
     fn token(self) {}
+    fn columns((): (), record: impl Fn(usize) -> [f64; 4]) -> [Self; 4] {
+        record(0).map(Count)
+    }
+    fn records(columns: [Self; 4], records: &mut [[f64; 4]; MAX_WIDTH]) {
+        records[0] = columns.map(|c| c.0);
+    }
     fn mul_add(self, b: Self, c: Self) -> Self {
         Count::tally(2, self.0 * b.0 + c.0)
     }
@@ -455,6 +514,35 @@ mod tests {
             assert_eq!((m[i], k[i]), (ms, ks));
             assert_eq!(p[i], f64::power_of_two(ks));
             assert_eq!(m[i] * p[i], x[i]);
+        }
+    }
+
+    /// Numbers of all records by columns, and the records made of those columns again.
+    struct ThereAndBack;
+    impl OnLanes for ThereAndBack {
+        type Output = (usize, [[f64; MAX_WIDTH]; 4], [[f64; 4]; MAX_WIDTH]);
+        #[inline(always)]
+        fn run<L: Lane>(self, token: L::Token) -> Self::Output {
+            let columns = L::columns(token, |l| [0.0, 1.0, 2.0, 3.0].map(|k| 10.0 * l as f64 + k));
+            let (mut numbers, mut records) = ([[0.0; MAX_WIDTH]; 4], [[0.0; 4]; MAX_WIDTH]);
+            for (to, column) in numbers.iter_mut().zip(columns) {
+                column.store(to);
+            }
+            L::records(columns, &mut records);
+            (L::WIDTH, numbers, records)
+        }
+    }
+
+    #[test]
+    fn records_become_columns_in_the_order_of_lanes_and_come_back() {
+        let all = [dispatch(ThereAndBack), dispatch_rarely(ThereAndBack), ThereAndBack.run::<f64>(())];
+        for (width, columns, records) in all {
+            for l in 0..width {
+                for k in 0..4 {
+                    let number = (10 * l + k) as f64;
+                    assert_eq!((columns[k][l], records[l][k]), (number, number), "{width} lanes");
+                }
+            }
         }
     }
 

@@ -260,10 +260,10 @@ impl<M: Material> PatchPass<'_, M> {
 /// Displacement at a local number, turned if it is that of an image.
 #[inline(always)]
 fn displacement(records: &[Record], turns: &[Mat3], local: u16) -> [f64; 3] {
-    let r = &records[(local & LOCAL) as usize].0;
+    let [x, y, z, _] = records[(local & LOCAL) as usize].displacement;
     if local <= LOCAL {
-        return [r[4], r[5], r[6]];
+        return [x, y, z];
     }
-    let u = turns[(local >> (16 - TAG_BITS)) as usize] * Vec3::new(r[4], r[5], r[6]);
+    let u = turns[(local >> (16 - TAG_BITS)) as usize] * Vec3::new(x, y, z);
     [u.x, u.y, u.z]
 }
