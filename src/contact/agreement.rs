@@ -43,6 +43,11 @@ fn every_search_finds_what_brute_force_finds() {
                 find(other.as_mut(), &case, &case.x, None);
                 assert_same(seed, name, &brute, other.as_ref());
             }
+            // Who asks for faces gets trees; nobody else does, of small bodies.
+            let (mut frames, mut case) = (ThreeStage::new(), case);
+            case.query.face_face = false;
+            find(&mut frames, &case, &case.x, None);
+            assert_same(seed, "three-stage by frames", &brute, &frames);
             brute.vertex_face().len() + brute.edge_edge().len()
         })
         .sum();
@@ -63,7 +68,7 @@ fn what_overlaps_is_found_when_nothing_else_is_asked_for() {
             if case.scene.bodies.iter().any(|b| b.attributes.two_sided()) {
                 return [0, 0];
             }
-            case.query.overlaps = Some(open);
+            (case.query.overlaps, case.query.face_face) = (Some(open), seed % 4 == 0);
             let mut search = ThreeStage::new();
             find(&mut search, &case, &case.x, None);
             let overlapping = |s: &dyn PairSearch| {
@@ -87,7 +92,8 @@ fn after_long_motion_the_search_still_finds_everything() {
     let kept: u64 = (0..100u64)
         .into_par_iter()
         .map(|seed| {
-            let case = random_case(20_000 + seed);
+            let mut case = random_case(20_000 + seed);
+            case.query.face_face = seed % 2 == 0;
             let mut dice = dice_of(seed);
             let (mut x, mut before) = (case.x.clone(), case.x.clone());
             let drift: Vec<Vec3> = case.scene.bodies.iter().map(|_| 0.02 * dice.point(0.5)).collect();
