@@ -44,10 +44,10 @@ fn every_search_finds_what_brute_force_finds() {
                 assert_same(seed, name, &brute, other.as_ref());
             }
             // Who asks for faces gets trees; nobody else does, of small bodies.
-            let (mut frames, mut case) = (ThreeStage::new(), case);
+            let (mut by_axes, mut case) = (ThreeStage::new(), case);
             case.query.face_face = false;
-            find(&mut frames, &case, &case.x, None);
-            assert_same(seed, "three-stage by frames", &brute, &frames);
+            find(&mut by_axes, &case, &case.x, None);
+            assert_same(seed, "three-stage by axes", &brute, &by_axes);
             brute.vertex_face().len() + brute.edge_edge().len()
         })
         .sum();

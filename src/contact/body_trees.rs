@@ -6,7 +6,7 @@
 //!
 //! Used by `three_stage`.
 
-use super::body_frame::{self, BodyFrame};
+use super::body_axes::{self, BodyAxes};
 use super::bvh::{Box32, BuildSpace, Tree};
 use super::octree::Aabb;
 use super::scene::{Body, Facet, Scene};
@@ -23,7 +23,7 @@ pub(super) struct BodyState {
     pub faces: Tree,
     pub space: BuildSpace,
     /// Of a small body, once it has been asked for.
-    pub frame: Option<Box<BodyFrame>>,
+    pub axes: Option<Box<BodyAxes>>,
     /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
     pub fitted: [Vec<Vec3>; 2],
     pub points: [Vec<[f32; 4]>; 2],
@@ -42,17 +42,17 @@ pub(super) struct BodyState {
     pub finite: bool,
     /// Counts what no list of candidates outlives: a first look, a plane that turned.
     pub epoch: u32,
-    /// Trees and frame stand for the positions of this call.
+    /// Trees and axes stand for the positions of this call.
     pub fresh: Fresh,
     /// Rounding of distances measured at these coordinates [m].
     pub slack: f64,
-    /// What single precision may have cut off the boxes, and the slack [m]; the same along the axes of frames.
+    /// What single precision may have cut off the boxes, and the slack [m]; the same along axes of bodies.
     pub pad: f64,
-    pub frame_pad: f64,
+    pub axes_pad: f64,
     pub needed: bool,
     /// What is needed of it.
     pub wants_trees: bool,
-    pub wants_frame: bool,
+    pub wants_axes: bool,
     pub rebuild: bool,
     /// What the last preparation did.
     pub built: u64,
@@ -65,7 +65,7 @@ pub(super) struct BodyState {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fresh {
     pub trees: bool,
-    pub frame: bool,
+    pub axes: bool,
 }
 
 /// Nodes that are looked at together; their coordinates fill whole registers.
@@ -277,16 +277,16 @@ impl BodyState {
             || wants[1] && self.edges.is_empty() && !body.edges.is_empty()
             || wants[2] && self.faces.is_empty();
         let trees = self.wants_trees && (!self.fresh.trees || missing);
-        let frame = self.wants_frame && !self.fresh.frame;
-        if !trees && !frame {
+        let axes = self.wants_axes && !self.fresh.axes;
+        if !trees && !axes {
             return;
         }
         let begin = Instant::now();
         let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
         self.take_places(slots, &[at.x, end][..1 + swept], origin);
-        if frame {
-            self.frame.get_or_insert_default().fit(scene, body, at.x, &self.points[0]);
-            self.fresh.frame = true;
+        if axes {
+            self.axes.get_or_insert_default().fit(scene, body, at.x, &self.points[0]);
+            self.fresh.axes = true;
         }
         if !trees {
             self.refit_seconds = begin.elapsed().as_secs_f64();
@@ -358,7 +358,7 @@ impl BodyState {
         }
         // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
         self.pad = f64::from(f32::EPSILON) * largest + self.slack;
-        self.frame_pad = body_frame::ROUNDING * largest + self.slack;
+        self.axes_pad = body_axes::ROUNDING * largest + self.slack;
     }
 
     /// A plane has no boxes: its point and normal at the ends of the way.

@@ -19,7 +19,7 @@
 mod walk;
 mod within;
 
-use super::body_frame::{BodyFrame, is_small};
+use super::body_axes::{BodyAxes, is_small};
 use super::body_trees::{BodyState, Fresh};
 use super::bvh::{self, NodePair, Tree};
 use super::measure::Narrow;
@@ -163,7 +163,7 @@ impl ThreeStage {
                 + slots * size_of::<Vec3>()
                 + points * size_of::<[f32; 4]>()
                 + b.space.memory_bytes()
-                + b.frame.as_ref().map_or(0, |_| size_of::<BodyFrame>())
+                + b.axes.as_ref().map_or(0, |_| size_of::<BodyAxes>())
         };
         let piece = |p: &Piece| {
             8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.face_face.capacity())
@@ -614,23 +614,23 @@ impl ThreeStage {
 
 impl ThreeStage {
     /// Are two bodies compared without trees?
-    fn by_frames(&self, scene: &Scene, [a, b]: [u32; 2], swept: bool, query: &Query) -> bool {
+    fn by_axes(&self, scene: &Scene, [a, b]: [u32; 2], swept: bool, query: &Query) -> bool {
         let [p, q] = [a, b].map(|b| &scene.bodies[b as usize]);
         let plain = !swept && !query.face_face && !self.textbook;
         plain && (is_small(p) || p.plane) && (is_small(q) || q.plane) && !scene.can_exclude(a, b)
     }
 
-    /// Tells bodies whether trees or frames are asked of them.
+    /// Tells bodies whether trees or axes are asked of them.
     fn say_what_is_wanted(&mut self, scene: &Scene, swept: bool, query: &Query) {
         for body in &mut self.bodies {
-            (body.wants_trees, body.wants_frame) = (false, false);
+            (body.wants_trees, body.wants_axes) = (false, false);
         }
         for i in (0..self.body_pairs.len()).filter(|&i| !self.keep[i]) {
-            let frames = self.by_frames(scene, self.body_pairs[i], swept, query);
+            let axes = self.by_axes(scene, self.body_pairs[i], swept, query);
             for b in self.body_pairs[i] {
                 let body = &mut self.bodies[b as usize];
-                body.wants_frame |= frames;
-                body.wants_trees |= !frames;
+                body.wants_axes |= axes;
+                body.wants_trees |= !axes;
             }
         }
     }

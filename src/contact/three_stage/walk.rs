@@ -1,6 +1,6 @@
 //! The walk of the three-stage search: from trees of two bodies to candidates, in tasks that threads share.
 
-use super::super::body_frame::{Compared, FramePair};
+use super::super::body_axes::{Compared, PairRoom};
 use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
 use super::super::pieces;
@@ -102,7 +102,7 @@ impl ThreeStage {
         if rayon::current_num_threads() == 1 {
             let c = &mut self.findings.candidates;
             let stats = &mut self.findings.stats;
-            let mut room = FramePair::default();
+            let mut room = PairRoom::default();
             for task in &self.tasks {
                 let found = context.run(task, &mut room, c);
                 stats.box_tests += found.tests;
@@ -118,7 +118,7 @@ impl ThreeStage {
             piece.face_face.clear();
             piece.counts.clear();
             (piece.tests, piece.leaves) = (0, 0);
-            let mut room = FramePair::default();
+            let mut room = PairRoom::default();
             for task in &tasks[piece.tasks.clone()] {
                 let out = (&mut piece.vertex_face, &mut piece.edge_edge, &mut piece.face_face);
                 let found = lane::dispatch(Find { context: &context, task, room: &mut room, out });
@@ -139,7 +139,7 @@ impl ThreeStage {
             if self.keep[i] {
                 continue;
             }
-            if self.by_frames(scene, [a, b], swept, query) {
+            if self.by_axes(scene, [a, b], swept, query) {
                 self.tasks.push(Task { pair: i as u32, kind: Kind::Small, start: [0, 0] });
                 self.findings.candidates.groups[i].by_node = true;
                 continue;
@@ -253,7 +253,7 @@ type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32
 
 impl Context<'_> {
     /// Runs a task straight into the arrays of all candidates.
-    fn run(&self, task: &Task, room: &mut FramePair, c: &mut Candidates) -> Found {
+    fn run(&self, task: &Task, room: &mut PairRoom, c: &mut Candidates) -> Found {
         let before = [c.vertex_face.len(), c.edge_edge.len(), c.face_face.len()];
         let out = (&mut c.vertex_face, &mut c.edge_edge, &mut c.face_face);
         let found = lane::dispatch(Find { context: self, task, room, out });
@@ -267,7 +267,7 @@ impl Context<'_> {
 
     /// Candidates of two small bodies, or of one and a plane; returns the number of boxes compared.
     #[inline(always)]
-    fn small(&self, task: &Task, room: &mut FramePair, (vf, ee): SmallLists<'_>) -> u64 {
+    fn small(&self, task: &Task, room: &mut PairRoom, (vf, ee): SmallLists<'_>) -> u64 {
         let [a, b] = self.pairs[task.pair as usize];
         let (scene, states) = (self.scene, [a, b].map(|b| &self.bodies[b as usize]));
         let bodies = [a, b].map(|b| &scene.bodies[b as usize]);
@@ -288,9 +288,9 @@ impl Context<'_> {
                 }
             });
         }
-        let [Some(p), Some(q)] = states.map(|s| s.frame.as_deref()) else { return 0 };
-        let r = radius32(radius + states[0].frame_pad + states[1].frame_pad);
-        let compared = Compared { scene, bodies, frames: [p, q], r };
+        let [Some(p), Some(q)] = states.map(|s| s.axes.as_deref()) else { return 0 };
+        let r = radius32(radius + states[0].axes_pad + states[1].axes_pad);
+        let compared = Compared { scene, bodies, axes: [p, q], r };
         let mut tests = bodies.iter().map(|b| b.slots.len() as u64).sum();
         if !compared.look(room) {
             return tests;
@@ -334,7 +334,7 @@ struct Found {
 struct Find<'a> {
     context: &'a Context<'a>,
     task: &'a Task,
-    room: &'a mut FramePair,
+    room: &'a mut PairRoom,
     out: Lists<'a>,
 }
 

@@ -1,7 +1,7 @@
 //! A small body along axes of its own, and which of its features can be near another one.
 //!
 //! A box along the axes of the scene is a loose one for a body that is turned. So a small body has three axes that
-//! turn with it, those along which it is narrowest, and for two such bodies each is looked at in the frame of the other:
+//! turn with it, those along which it is narrowest, and for two such bodies each is looked at along the axes of the other:
 //!
 //! ```text
 //! s = axis·x      |s − s'| ≤ |x − x'|      so what is farther apart along any axis than r is farther apart than r
@@ -33,10 +33,10 @@ type Coordinates = [[f32; SLOTS]; 3];
 
 /// Slots of a small body in single precision, along the axes of the scene and along its own.
 #[derive(Clone, Debug)]
-pub(super) struct BodyFrame {
+pub(super) struct BodyAxes {
     /// Slots of the body between which its first two axes run; chosen once.
     between: Option<[[u32; 2]; 2]>,
-    axes: [[f32; 3]; 3],
+    directions: [[f32; 3]; 3],
     /// Relative to the origin of the search; places beyond the last slot repeat it.
     at: Coordinates,
     own: Coordinates,
@@ -47,12 +47,12 @@ pub(super) struct BodyFrame {
     edges: Vec<[u8; 2]>,
 }
 
-impl Default for BodyFrame {
+impl Default for BodyAxes {
     fn default() -> Self {
         let none = [[0.0; SLOTS]; 3];
-        BodyFrame {
+        BodyAxes {
             between: None,
-            axes: [[0.0; 3]; 3],
+            directions: [[0.0; 3]; 3],
             at: none,
             own: none,
             lo: [0.0; 3],
@@ -63,13 +63,13 @@ impl Default for BodyFrame {
     }
 }
 
-/// Is there room for the body in a frame?
+/// Is there room for the body?
 pub(super) fn is_small(body: &Body) -> bool {
     let fits = body.slots.len() <= SLOTS && body.facets.len() <= FACETS && body.edges.len() <= EDGES;
     fits && !body.slots.is_empty() && !body.plane
 }
 
-impl BodyFrame {
+impl BodyAxes {
     /// Takes up where the slots are: `x` of all nodes, and `points`, the slots of the body relative to the origin.
     pub(super) fn fit(&mut self, scene: &Scene, body: &Body, x: &[Vec3], points: &[[f32; 4]]) {
         let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
@@ -88,7 +88,7 @@ impl BodyFrame {
         // A body without an extent has no axes, and a run that has blown up has none of unit length.
         let sound = (third.norm_squared() - 1.0).abs() < 1e-9;
         let axes = if sound { [first, second, third] } else { [Vec3::x(), Vec3::y(), Vec3::z()] };
-        self.axes = axes.map(|a| [a.x as f32, a.y as f32, a.z as f32]);
+        self.directions = axes.map(|a| [a.x as f32, a.y as f32, a.z as f32]);
         let last = points.len().saturating_sub(1);
         for i in 0..points.len().next_multiple_of(WIDTH) {
             let p = points[i.min(last)];
@@ -96,7 +96,7 @@ impl BodyFrame {
                 self.at[k][i] = p[k];
             }
         }
-        along_axes(&self.axes, &self.at, points.len(), &mut self.own);
+        along_axes(&self.directions, &self.at, points.len(), &mut self.own);
         for k in 0..3 {
             let own = &self.own[k][..points.len()];
             self.lo[k] = own.iter().copied().fold(f32::INFINITY, f32::min);
@@ -150,10 +150,10 @@ fn any_across(n: &Vec3) -> Vec3 {
 
 /// Coordinates of `count` slots along some axes, and of as many more as fill whole blocks.
 #[inline(always)]
-fn along_axes(axes: &[[f32; 3]; 3], at: &Coordinates, count: usize, to: &mut Coordinates) {
+fn along_axes(directions: &[[f32; 3]; 3], at: &Coordinates, count: usize, to: &mut Coordinates) {
     for from in (0..count).step_by(WIDTH) {
         for k in 0..3 {
-            let [a, b, c] = axes[k];
+            let [a, b, c] = directions[k];
             for i in 0..WIDTH {
                 to[k][from + i] = a * at[0][from + i] + b * at[1][from + i] + c * at[2][from + i];
             }
@@ -173,12 +173,12 @@ struct Boxes {
 /// Coordinates of sides of boxes.
 type Sides = [[f32; EDGES]; 3];
 
-/// The same boxes in the frame of the other body.
+/// The same boxes along the axes of the other body.
 type OtherBoxes = (Sides, Sides);
 
 /// Room to compare two bodies.
 #[derive(Clone, Debug)]
-pub(super) struct FramePair {
+pub(super) struct PairRoom {
     /// Slots of each body along the axes of the other, and the sides of the other beyond which they are.
     seen: [Coordinates; 2],
     codes: [[u8; SLOTS]; 2],
@@ -187,11 +187,11 @@ pub(super) struct FramePair {
     near: [[u8; EDGES]; 2],
 }
 
-impl Default for FramePair {
+impl Default for PairRoom {
     fn default() -> Self {
         let none = [[0.0; EDGES]; 3];
         let boxes = Boxes { ids: [0; EDGES], count: 0, lo: none, hi: none };
-        FramePair {
+        PairRoom {
             seen: [[[0.0; SLOTS]; 3]; 2],
             codes: [[0; SLOTS]; 2],
             boxes: [boxes.clone(), boxes],
@@ -201,17 +201,17 @@ impl Default for FramePair {
     }
 }
 
-impl FramePair {
-    /// Looks at each body in the frame of the other; false if nothing of them is within `r`.
+impl PairRoom {
+    /// Looks at each body along the axes of the other; false if nothing of them is within `r`.
     #[inline(always)]
-    pub(super) fn look(&mut self, [p, q]: [&BodyFrame; 2], [m, n]: [usize; 2], r: f32) -> bool {
+    pub(super) fn look(&mut self, [p, q]: [&BodyAxes; 2], [m, n]: [usize; 2], r: f32) -> bool {
         self.look_at(0, p, m, q, r) && self.look_at(1, q, n, p, r)
     }
 
     #[inline(always)]
-    fn look_at(&mut self, which: usize, body: &BodyFrame, count: usize, other: &BodyFrame, r: f32) -> bool {
+    fn look_at(&mut self, which: usize, body: &BodyAxes, count: usize, other: &BodyAxes, r: f32) -> bool {
         let (seen, codes) = (&mut self.seen[which], &mut self.codes[which]);
-        along_axes(&other.axes, &body.at, count, seen);
+        along_axes(&other.directions, &body.at, count, seen);
         let (lo, hi) = (other.lo.map(|v| v - r), other.hi.map(|v| v + r));
         let mut all = u8::MAX;
         for from in (0..count).step_by(WIDTH) {
@@ -230,7 +230,7 @@ impl FramePair {
 
     /// Puts the features of one body that may be near the other into boxes along its own axes.
     #[inline(always)]
-    fn enclose<const N: usize>(&mut self, which: usize, frame: &BodyFrame, corners: &[[u8; N]]) {
+    fn enclose<const N: usize>(&mut self, which: usize, axes: &BodyAxes, corners: &[[u8; N]]) {
         let (boxes, codes) = (&mut self.boxes[which], &self.codes[which]);
         let mut count = 0;
         for (i, corners) in corners.iter().enumerate().take(EDGES) {
@@ -242,7 +242,7 @@ impl FramePair {
         for place in 0..count {
             let corners = corners[boxes.ids[place] as usize];
             for k in 0..3 {
-                (boxes.lo[k][place], boxes.hi[k][place]) = range(&frame.own[k], corners);
+                (boxes.lo[k][place], boxes.hi[k][place]) = range(&axes.own[k], corners);
             }
         }
         for k in 0..3 {
@@ -313,7 +313,7 @@ fn marked(near: &[u8], mut found: impl FnMut(usize)) {
 pub(super) struct Compared<'a> {
     pub scene: &'a Scene,
     pub bodies: [&'a Body; 2],
-    pub frames: [&'a BodyFrame; 2],
+    pub axes: [&'a BodyAxes; 2],
     /// Wanted is what is no farther apart along any axis.
     pub r: f32,
 }
@@ -321,9 +321,9 @@ pub(super) struct Compared<'a> {
 impl Compared<'_> {
     /// Takes a first look; false if nothing of the two is near.
     #[inline(always)]
-    pub(super) fn look(&self, room: &mut FramePair) -> bool {
+    pub(super) fn look(&self, room: &mut PairRoom) -> bool {
         let count = self.bodies.map(|b| b.slots.len());
-        room.look(self.frames, count, self.r)
+        room.look(self.axes, count, self.r)
     }
 
     /// Nodes of one body and faces of the other, node by node; returns the number of boxes compared.
@@ -331,13 +331,13 @@ impl Compared<'_> {
     pub(super) fn nodes_faces(
         &self,
         which: usize,
-        room: &mut FramePair,
+        room: &mut PairRoom,
         mut found: impl FnMut(&[[u32; 2]]),
     ) -> u64 {
         let other = 1 - which;
-        room.enclose(other, self.frames[other], &self.frames[other].facets);
+        room.enclose(other, self.axes[other], &self.axes[other].facets);
         let first = self.bodies[other].facets.start;
-        let FramePair { seen, codes, boxes, near: [near, _], .. } = room;
+        let PairRoom { seen, codes, boxes, near: [near, _], .. } = room;
         let (boxes, seen, codes) = (&boxes[other], &seen[which], &codes[which]);
         let slots = self.bodies[which].slots.clone();
         let mut pairs = [[0; 2]; FACETS];
@@ -364,15 +364,14 @@ impl Compared<'_> {
 
     /// Edges of both; returns the number of boxes compared.
     #[inline(always)]
-    pub(super) fn edges_edges(&self, room: &mut FramePair, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
+    pub(super) fn edges_edges(&self, room: &mut PairRoom, mut found: impl FnMut(&[[u32; 2]])) -> u64 {
         for which in [0, 1] {
-            let edges = &self.frames[which].edges;
-            room.enclose(which, self.frames[which], edges);
+            let edges = &self.axes[which].edges;
+            room.enclose(which, self.axes[which], edges);
             room.enclose_for_other(which, edges);
         }
         let firsts = self.bodies.map(|b| b.edges.start);
-        let FramePair { boxes: [first, second], others: [to_second, to_first], near: [near, also], .. } =
-            room;
+        let PairRoom { boxes: [first, second], others: [to_second, to_first], near: [near, also], .. } = room;
         let mut pairs = [[0; 2]; EDGES];
         let all = second.count.next_multiple_of(WIDTH).min(EDGES);
         let wider = |lo: f32, hi: f32| [lo - self.r, hi + self.r];
