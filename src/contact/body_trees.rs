@@ -288,12 +288,16 @@ impl BodyState {
             self.axes.get_or_insert_default().fit(scene, body, at.x, &self.points[0]);
             self.fresh.axes = true;
         }
-        if !trees {
-            self.refit_seconds = begin.elapsed().as_secs_f64();
-            return;
+        if trees {
+            self.fit_trees(scene, body, swept, wants, missing || self.rebuild);
         }
+        let seconds = begin.elapsed().as_secs_f64();
+        *(if self.built > 0 { &mut self.build_seconds } else { &mut self.refit_seconds }) = seconds;
+    }
 
-        let first = body.slots.start;
+    /// Fits the trees that are wanted to the places of slots, or builds them anew.
+    fn fit_trees(&mut self, scene: &Scene, body: &Body, swept: usize, wants: [bool; 3], anew: bool) {
+        let (first, slots) = (body.slots.start, body.slots.len());
         let (now, then) = (&self.points[0][..], &self.points[swept][..]);
         let at_slot = |s: u32| {
             let p = now[(s - first) as usize];
@@ -312,10 +316,10 @@ impl BodyState {
             let [i, j, k, l] = scene.facet_slots[f as usize];
             at_slot(i).union(&at_slot(j)).union(&at_slot(k)).union(&at_slot(l))
         };
-        if missing || self.rebuild {
+        if anew {
             let space = &mut self.space;
             if wants[0] {
-                self.nodes.build(first, slots.len(), space, at_slot);
+                self.nodes.build(first, slots, space, at_slot);
             }
             if wants[1] {
                 self.edges.build(body.edges.start, body.edges.len(), space, of_edge);
@@ -324,7 +328,6 @@ impl BodyState {
                 self.faces.build(body.facets.start, body.facets.len(), space, of_face);
             }
             self.built = wants.iter().filter(|w| **w).count() as u64;
-            self.build_seconds = begin.elapsed().as_secs_f64();
             self.rebuild = false;
         } else {
             if wants[0] {
@@ -337,7 +340,6 @@ impl BodyState {
                 self.faces.refit(of_face);
             }
             self.refitted = wants.iter().filter(|w| **w).count() as u64;
-            self.refit_seconds = begin.elapsed().as_secs_f64();
         }
         self.fresh.trees = true;
     }

@@ -131,15 +131,8 @@ impl OnLanes for NodesFaces<'_> {
         let mut nearest_open = f64::INFINITY;
         let mut rest = pairs;
         while !rest.is_empty() {
-            let mut size = rest.len().min(BATCHES * L::WIDTH);
-            let mut whole = true;
-            if wanted.is_some() && size < rest.len() {
-                // A node is not cut in two.
-                let ends = (1..=size).rev().find(|&i| rest[i - 1][0] != rest[i][0]);
-                (size, whole) = (ends.unwrap_or(size), ends.is_some());
-            }
+            let (size, whole) = next_block(pairs, rest, BATCHES * L::WIDTH, wanted.is_some());
             let (block, others) = rest.split_at(size);
-            whole &= pairs.len() == rest.len() || pairs[pairs.len() - rest.len() - 1][0] != block[0][0];
             rest = others;
             let mut of_kind = [0, 0];
             for (i, &[node, face]) in block.iter().enumerate() {
@@ -214,6 +207,19 @@ impl OnLanes for NodesFaces<'_> {
         }
         nearest_open.sqrt()
     }
+}
+
+/// Size of the next block, the first of `rest`, which is the end of `pairs`, and whether it has all candidates of its nodes: with
+/// `uncut`, a node is not cut in two unless it has more than fit.
+#[inline(always)]
+fn next_block(pairs: &[[u32; 2]], rest: &[[u32; 2]], most: usize, uncut: bool) -> (usize, bool) {
+    let first = pairs.len() - rest.len();
+    let begins = first == 0 || pairs[first - 1][0] != rest[0][0];
+    if !uncut || rest.len() <= most {
+        return (rest.len().min(most), begins);
+    }
+    let ends = (1..=most).rev().find(|&i| rest[i - 1][0] != rest[i][0]);
+    (ends.unwrap_or(most), begins && ends.is_some())
 }
 
 /// Facets that are judged on lanes; of the others their boxes are.

@@ -4,7 +4,7 @@ use super::super::body_axes::{Compared, PairRoom};
 use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
 use super::super::pieces;
-use super::super::scene::Scene;
+use super::super::scene::{Body, Scene};
 use super::super::search::{Candidates, Part, Query, SearchError, passes};
 use super::{ThreeStage, Walked};
 use crate::math::lane::{self, Lane, OnLanes};
@@ -347,7 +347,6 @@ impl OnLanes for Find<'_> {
         let [a, b] = context.pairs[task.pair as usize];
         let (p, q) = (&context.bodies[a as usize], &context.bodies[b as usize]);
         let (scene, swept) = (context.scene, context.swept);
-        let (first, second) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
         let r = radius32(context.walked[task.pair as usize].radius + p.pad + q.pad);
         let careful = scene.can_exclude(a, b);
         let mut leaves: usize = 0;
@@ -356,10 +355,10 @@ impl OnLanes for Find<'_> {
             Kind::Small => context.small(task, room, (&mut *vf, &mut *ee)),
             Kind::NodesFaces | Kind::FacesNodes => {
                 let swap = task.kind == Kind::FacesNodes;
-                let (nodes, faces, master) = if swap { (q, p, first) } else { (p, q, second) };
-                if master.plane {
+                let (nodes, faces, master) = if swap { (q, p, a) } else { (p, q, b) };
+                if let Body { plane: true, facets, .. } = &scene.bodies[master as usize] {
                     // Every node below the plane counts, however deep.
-                    let facet = master.facets.start;
+                    let facet = facets.start;
                     faces.near_plane(&nodes.nodes, r, |slot| {
                         leaves += 1;
                         if context.room(vf, 1) {
@@ -421,7 +420,6 @@ impl OnLanes for Find<'_> {
             }
         };
         let candidates = [vf.len() - before.0, ee.len() - before.1, ff.len() - before.2].map(|n| n as u32);
-        let leaves = if task.kind == Kind::Small { (candidates[0] + candidates[1]) as usize } else { leaves };
         Found { candidates, tests, leaves: leaves as u64 }
     }
 }
