@@ -5,13 +5,13 @@ use crate::soak::{self, SoakArgs};
 use carom::cases::bench::search::Figure;
 use carom::cases::bench::{Measurement, contacts, dense, factors, force, kicks, machine, search};
 use clap::Args;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`; all of these if none is
-    /// named, but for `factors/100k` and `factors/100k-lu`, which take long. `soak` alone runs random scenes and tells the worst that was seen
+    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`. If none is named, some
+    /// of each that take two minutes together. `soak` alone runs random scenes and tells the worst that was seen
     names: Vec<String>,
     /// One JSON object per measurement
     #[arg(long)]
@@ -47,11 +47,37 @@ pub fn command(args: &BenchArgs) -> Outcome {
         let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
         return Err(Failure::new(BAD_INPUT, message));
     }
-    let wanted = |case: &&String| args.names.is_empty() || args.names.iter().any(|n| fits(n, case));
-    let chosen: Vec<&String> = all.iter().filter(wanted).collect();
+    let named = |case: &&String| args.names.iter().any(|n| fits(n, case));
+    let usual = |case: &&String| USUAL.iter().any(|n| fits(n, case));
+    let none = args.names.is_empty();
+    let chosen: Vec<&String> = all.iter().filter(|c| if none { usual(c) } else { named(c) }).collect();
     unless_closed(bench(args, &chosen, &mut io::stdout().lock()), ())?;
+    if none {
+        let rooms = "force, search, kicks, contacts or factors";
+        eprintln!("{} of {} benchmarks; for all of a kind: carom bench {rooms}", chosen.len(), all.len());
+    }
     Ok(0)
 }
+
+/// What is measured when nothing is named: one size and one law of each element, scenes that take seconds.
+const USUAL: [&str; 16] = [
+    "force/hex8/64k/neo-hookean",
+    "force/tet4/64k/neo-hookean",
+    "force/tet10/64k/neo-hookean",
+    "force/shell3/64k/neo-hookean",
+    "search/cubes25",
+    "search/series",
+    "search/spheres4096",
+    "search/gather/pile1000",
+    "search/cells",
+    "search/swept",
+    "kicks",
+    "contacts/heap",
+    "contacts/pile-dcr",
+    "contacts/pile-asynchronous",
+    "contacts/pile-semi-explicit",
+    "factors",
+];
 
 /// Runs the chosen cases.
 fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Result<()> {
@@ -60,7 +86,10 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
     for limit in &limits {
         print(args, limit, out)?;
     }
-    for case in chosen {
+    for (i, case) in chosen.iter().enumerate() {
+        if io::stderr().is_terminal() {
+            eprintln!("{} of {}: {case}", i + 1, chosen.len());
+        }
         for &threads in &args.threads {
             if let Some(case) = case.strip_prefix("force/") {
                 if let Some(measurement) = force::measure(case, threads, peak) {

@@ -43,11 +43,47 @@ fn every_search_finds_what_brute_force_finds() {
                 find(other.as_mut(), &case, &case.x, None);
                 assert_same(seed, name, &brute, other.as_ref());
             }
+            // Who asks for faces gets trees; nobody else does, of small bodies.
+            let (mut by_axes, mut case) = (ThreeStage::new(), case);
+            case.query.face_face = false;
+            find(&mut by_axes, &case, &case.x, None);
+            assert_same(seed, "three-stage by axes", &brute, &by_axes);
             brute.vertex_face().len() + brute.edge_edge().len()
         })
         .sum();
     // The scenes are not empty.
     assert!(found > 100_000, "{found}");
+}
+
+/// Where only what overlaps is asked for, that is all there, as brute force has it: the shortcuts for what is open leave nothing else out.
+#[test]
+fn what_overlaps_is_found_when_nothing_else_is_asked_for() {
+    let counts: Vec<[usize; 2]> = (0..10_000u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut case = random_case(seed);
+            let open = if seed % 3 == 0 { 0.0 } else { dice_of(seed).unit() * case.query.reach };
+            let mut brute = Brute::new(false);
+            find(&mut brute, &case, &case.x, None);
+            if case.scene.bodies.iter().any(|b| b.attributes.two_sided()) {
+                return [0, 0];
+            }
+            (case.query.overlaps, case.query.face_face) = (Some(open), seed % 4 == 0);
+            let mut search = ThreeStage::new();
+            find(&mut search, &case, &case.x, None);
+            let overlapping = |s: &dyn PairSearch| {
+                let nodes: Vec<_> = s.vertex_face().iter().copied().filter(|r| r.gap <= open).collect();
+                let edges: Vec<_> = s.edge_edge().iter().copied().filter(|r| r.gap <= 0.0).collect();
+                (nodes, edges)
+            };
+            let wanted = overlapping(&brute);
+            assert_eq!(wanted, overlapping(&search), "scene {seed}");
+            let all = |s: &dyn PairSearch| s.vertex_face().len() + s.edge_edge().len();
+            [wanted.0.len() + wanted.1.len(), all(&brute) - all(&search)]
+        })
+        .collect();
+    let [wanted, left_out] = [0, 1].map(|k| counts.iter().map(|c| c[k]).sum::<usize>());
+    assert!(wanted > 20_000 && left_out > 20_000, "{wanted} wanted, {left_out} left out");
 }
 
 /// One search that lives through the motion and one that is new at every step agree with brute force.
@@ -56,7 +92,8 @@ fn after_long_motion_the_search_still_finds_everything() {
     let kept: u64 = (0..100u64)
         .into_par_iter()
         .map(|seed| {
-            let case = random_case(20_000 + seed);
+            let mut case = random_case(20_000 + seed);
+            case.query.face_face = seed % 2 == 0;
             let mut dice = dice_of(seed);
             let (mut x, mut before) = (case.x.clone(), case.x.clone());
             let drift: Vec<Vec3> = case.scene.bodies.iter().map(|_| 0.02 * dice.point(0.5)).collect();
@@ -139,6 +176,8 @@ fn who_sleeps_wakes_in_time() {
             let mut x = place(0.0);
             let scene = Scene::new(&bodies, &x, Rules::default());
             let query = Query::all(REACH);
+            // Every second time the sleepers hear of overlaps alone.
+            let overlaps = (seed % 2 == 1).then_some(MARGIN);
             let (mut brute, mut sleeper) = (Brute::new(false), ThreeStage::new());
             let (mut asleep, mut touched) = (0, 0);
             for step in 1..150 {
@@ -151,12 +190,13 @@ fn who_sleeps_wakes_in_time() {
                 sleeper.ways =
                     Some(Ways { at_rest: 0.5 * REACH, margin: MARGIN, of_body: of_body.collect() });
                 brute.find(&scene, &x, Some(&before), &query).unwrap();
-                sleeper.find(&scene, &x, Some(&before), &query).unwrap();
+                sleeper.find(&scene, &x, Some(&before), &Query { overlaps, ..query }).unwrap();
+                let open = if overlaps.is_some() { 0.0 } else { MARGIN };
                 let near = |s: &dyn PairSearch| {
                     let nodes: Vec<_> = s.vertex_face().iter().copied().filter(|r| r.gap < MARGIN).collect();
                     // Lines on the far side of a rim cross others at a distance that says nothing of an overlap.
-                    let edges: Vec<_> =
-                        s.edge_edge().iter().copied().filter(|r| r.gap.abs() < MARGIN).collect();
+                    let edges = s.edge_edge().iter().copied();
+                    let edges: Vec<_> = edges.filter(|r| r.gap <= open && r.gap.abs() < MARGIN).collect();
                     (nodes, edges)
                 };
                 let deepest = brute.vertex_face().iter().map(|r| -r.gap).fold(0.0, f64::max);

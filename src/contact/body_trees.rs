@@ -6,6 +6,7 @@
 //!
 //! Used by `three_stage`.
 
+use super::body_axes::{self, BodyAxes};
 use super::bvh::{Box32, BuildSpace, Tree};
 use super::octree::Aabb;
 use super::scene::{Body, Facet, Scene};
@@ -21,6 +22,8 @@ pub(super) struct BodyState {
     pub edges: Tree,
     pub faces: Tree,
     pub space: BuildSpace,
+    /// Of a small body, once it has been asked for.
+    pub axes: Option<Box<BodyAxes>>,
     /// Slots where the boxes were fitted (start and, swept, end), in the model and in single precision.
     pub fitted: [Vec<Vec3>; 2],
     pub points: [Vec<[f32; 4]>; 2],
@@ -39,19 +42,30 @@ pub(super) struct BodyState {
     pub finite: bool,
     /// Counts what no list of candidates outlives: a first look, a plane that turned.
     pub epoch: u32,
-    /// Boxes stand for the positions of this call.
-    pub fresh: bool,
+    /// Trees and axes stand for the positions of this call.
+    pub fresh: Fresh,
     /// Rounding of distances measured at these coordinates [m].
     pub slack: f64,
-    /// What single precision may have cut off the boxes, and the slack [m].
+    /// What single precision may have cut off the boxes, and the slack [m]; the same along axes of bodies.
     pub pad: f64,
+    pub axes_pad: f64,
     pub needed: bool,
+    /// What is needed of it.
+    pub wants_trees: bool,
+    pub wants_axes: bool,
     pub rebuild: bool,
     /// What the last preparation did.
     pub built: u64,
     pub refitted: u64,
     pub build_seconds: f64,
     pub refit_seconds: f64,
+}
+
+/// What stands for the positions of a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fresh {
+    pub trees: bool,
+    pub axes: bool,
 }
 
 /// Nodes that are looked at together; their coordinates fill whole registers.
@@ -196,12 +210,14 @@ impl BodyState {
         if known {
             self.step_displacement = displacement - self.new_displacement;
             self.step_deviation = (deviation - self.new_deviation).abs();
-            self.fresh &= displacement == Vec3::zeros() && deviation == 0.0;
+            if displacement != Vec3::zeros() || deviation != 0.0 {
+                self.fresh = Fresh::default();
+            }
             (self.new_displacement, self.new_deviation) = (displacement, deviation);
         } else {
             // A first look: whatever was known is not.
             self.epoch += 1;
-            self.fresh = false;
+            self.fresh = Fresh::default();
             (self.new_displacement, self.new_deviation) = (Vec3::zeros(), 0.0);
         }
         let farthest = bounds.lo.iter().chain(&bounds.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
@@ -236,7 +252,7 @@ impl BodyState {
             self.epoch += 1;
             (self.new_displacement, self.new_deviation) = (Vec3::zeros(), 0.0);
         }
-        self.fresh = false;
+        self.fresh = Fresh::default();
         self.bounds = Some(Aabb::EMPTY);
     }
 
@@ -260,14 +276,28 @@ impl BodyState {
         let missing = wants[0] && self.nodes.is_empty()
             || wants[1] && self.edges.is_empty() && !body.edges.is_empty()
             || wants[2] && self.faces.is_empty();
-        if self.fresh && !missing {
+        let trees = self.wants_trees && (!self.fresh.trees || missing);
+        let axes = self.wants_axes && !self.fresh.axes;
+        if !trees && !axes {
             return;
         }
         let begin = Instant::now();
         let slots = &scene.slots[body.slots.start as usize..body.slots.end as usize];
         self.take_places(slots, &[at.x, end][..1 + swept], origin);
+        if axes {
+            self.axes.get_or_insert_default().fit(scene, body, at.x, &self.points[0]);
+            self.fresh.axes = true;
+        }
+        if trees {
+            self.fit_trees(scene, body, swept, wants, missing || self.rebuild);
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        *(if self.built > 0 { &mut self.build_seconds } else { &mut self.refit_seconds }) = seconds;
+    }
 
-        let first = body.slots.start;
+    /// Fits the trees that are wanted to the places of slots, or builds them anew.
+    fn fit_trees(&mut self, scene: &Scene, body: &Body, swept: usize, wants: [bool; 3], anew: bool) {
+        let (first, slots) = (body.slots.start, body.slots.len());
         let (now, then) = (&self.points[0][..], &self.points[swept][..]);
         let at_slot = |s: u32| {
             let p = now[(s - first) as usize];
@@ -286,10 +316,10 @@ impl BodyState {
             let [i, j, k, l] = scene.facet_slots[f as usize];
             at_slot(i).union(&at_slot(j)).union(&at_slot(k)).union(&at_slot(l))
         };
-        if missing || self.rebuild {
+        if anew {
             let space = &mut self.space;
             if wants[0] {
-                self.nodes.build(first, slots.len(), space, at_slot);
+                self.nodes.build(first, slots, space, at_slot);
             }
             if wants[1] {
                 self.edges.build(body.edges.start, body.edges.len(), space, of_edge);
@@ -298,7 +328,6 @@ impl BodyState {
                 self.faces.build(body.facets.start, body.facets.len(), space, of_face);
             }
             self.built = wants.iter().filter(|w| **w).count() as u64;
-            self.build_seconds = begin.elapsed().as_secs_f64();
             self.rebuild = false;
         } else {
             if wants[0] {
@@ -311,9 +340,8 @@ impl BodyState {
                 self.faces.refit(of_face);
             }
             self.refitted = wants.iter().filter(|w| **w).count() as u64;
-            self.refit_seconds = begin.elapsed().as_secs_f64();
         }
-        self.fresh = true;
+        self.fresh.trees = true;
     }
 
     /// Takes the places of slots as the fitted ones, at one end of a way or at both.
@@ -332,6 +360,7 @@ impl BodyState {
         }
         // Rounding to nearest moves a coordinate by half a unit in the last place: 2⁻²⁴ of it.
         self.pad = f64::from(f32::EPSILON) * largest + self.slack;
+        self.axes_pad = body_axes::ROUNDING * largest + self.slack;
     }
 
     /// A plane has no boxes: its point and normal at the ends of the way.
@@ -351,10 +380,27 @@ impl BodyState {
     /// Nodes of `tree` below this plane or within `r` of it; returns the number of boxes tested.
     pub(super) fn near_plane(&self, tree: &Tree, r: f32, found: impl FnMut(u32)) -> u64 {
         let mut tests = 0;
+        let near = |b: &Box32| {
+            tests += 1;
+            self.is_near(b, r)
+        };
+        tree.visit(near, found);
+        tests
+    }
+
+    /// The same of some points, by their places; returns how many they are.
+    pub(super) fn near_slots(&self, points: &[[f32; 4]], r: f32, found: impl FnMut(usize)) -> u64 {
+        let near = |i: &usize| self.is_near(&Box32 { lo: points[*i], hi: points[*i] }, r);
+        (0..points.len()).filter(near).for_each(found);
+        points.len() as u64
+    }
+
+    /// Is a box below this plane or within `r` of it?
+    fn is_near(&self, b: &Box32, r: f32) -> bool {
         let [start, end] = &self.points;
         // A plane that turns during the step sweeps more than its two ends: everything counts.
         let turns = start[0] != end[0];
-        let low = |b: &Box32, plane: &[[f32; 4]]| {
+        let low = |plane: &[[f32; 4]]| {
             let (mut sum, mut size) = (-plane[1][0], plane[1][0].abs());
             for (k, &n) in plane[0][..3].iter().enumerate() {
                 sum += n * if n > 0.0 { b.lo[k] } else { b.hi[k] };
@@ -363,11 +409,6 @@ impl BodyState {
             // Rounding of a normal and of its products with coordinates of this size.
             sum - 2e-6 * size
         };
-        let near = |b: &Box32| {
-            tests += 1;
-            turns || low(b, start) <= r || low(b, end) <= r
-        };
-        tree.visit(near, found);
-        tests
+        turns || low(start) <= r || low(end) <= r
     }
 }

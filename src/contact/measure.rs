@@ -106,6 +106,8 @@ struct Sifted {
     loads: Range<usize>,
     vertex_face: Vec<u64>,
     edge_edge: Vec<u64>,
+    /// How near the nearest came that was let go because it is open, load by load [m].
+    apart: Vec<f64>,
     buffers: Box<sieve::SieveBuffers>,
 }
 
@@ -192,7 +194,11 @@ pub struct Narrow {
     sifted: Vec<Sifted>,
     node_keys: Keys,
     edge_keys: Keys,
+    /// Unit normals of facets, and of edges, where many ask for them.
     normals: Vec<Vec3>,
+    outward: Vec<Vec3>,
+    /// How near the nearest of each group came that was let go because it is open [m].
+    pub(super) apart: Vec<f64>,
     nodes: Vec<Measured<VertexFace>>,
     edges: Vec<Measured<EdgeEdge>>,
     pub vertex_face: Vec<VertexFace>,
@@ -223,12 +229,20 @@ impl Narrow {
         candidates: &Candidates,
         stats: &mut SearchStats,
     ) {
-        stats.elementary_tests += self.sift(scene, x, query, candidates);
         // Many contacts ask for the normal of the same facet, few for that of every one.
         self.normals.clear();
-        if self.edge_keys.sorted.len() + self.node_keys.sorted.len() > scene.facets.len() {
-            let all = scene.facets.par_iter().with_min_len(PIECE);
-            all.map(|f| unit(f.area_vector(x))).collect_into_vec(&mut self.normals);
+        self.outward.clear();
+        let edges = candidates.groups.iter().map(|g| g.edge_edge.len()).sum::<usize>();
+        if query.overlaps.is_some() && !self.no_pretest && 2 * edges > scene.edges.len() {
+            self.take_normals(scene, x);
+            let normals = Normals { scene, x, of_facets: &self.normals };
+            let all = scene.edges.par_iter().with_min_len(PIECE);
+            all.map(|e| unit(normals.sum_at(e))).collect_into_vec(&mut self.outward);
+        }
+        stats.elementary_tests += self.sift(scene, x, query, candidates);
+        let keys = self.edge_keys.sorted.len() + self.node_keys.sorted.len();
+        if self.normals.is_empty() && keys > scene.facets.len() {
+            self.take_normals(scene, x);
         }
         let Narrow { node_keys, edge_keys, nodes, edges, vertex_face, edge_edge, sides, .. } = self;
         let normals = Normals { scene, x, of_facets: &self.normals };
@@ -260,6 +274,11 @@ impl Narrow {
         self.sides.remember(scene, &self.vertex_face);
     }
 
+    fn take_normals(&mut self, scene: &Scene, x: &[Vec3]) {
+        let all = scene.facets.par_iter().with_min_len(PIECE);
+        all.map(|f| unit(f.area_vector(x))).collect_into_vec(&mut self.normals);
+    }
+
     /// Lets through what may survive; returns the number of pairs of edges looked at.
     fn sift(&mut self, scene: &Scene, x: &[Vec3], query: &Query, candidates: &Candidates) -> u64 {
         // Pieces cut by the candidates alone.
@@ -269,10 +288,12 @@ impl Narrow {
             let nodes = if query.vertex_face { g.vertex_face } else { Part::default() };
             let edges = if query.edge_edge { g.edge_edge } else { Part::default() };
             tests += edges.len() as u64;
-            for k in 0..nodes.len().max(edges.len()).div_ceil(PIECE) {
+            // What stands together stays together.
+            let size = if g.by_node { nodes.len().max(edges.len()).max(1) } else { PIECE };
+            for k in 0..nodes.len().max(edges.len()).div_ceil(size) {
                 let piece = |p: Part| {
-                    let from = p.to.min(p.from + (k * PIECE) as u32);
-                    Part { from, to: p.to.min(from + PIECE as u32) }
+                    let from = p.to.min(p.from + (k * size) as u32);
+                    Part { from, to: p.to.min(from + size as u32) }
                 };
                 self.loads.push(Load { group: i as u32, vertex_face: piece(nodes), edge_edge: piece(edges) });
             }
@@ -288,18 +309,23 @@ impl Narrow {
         }
         pieces::lend(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
         pieces::lend(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
-        let (loads, pretest) = (&self.loads[..], !self.no_pretest);
+        let (loads, pretest, outward) = (&self.loads[..], !self.no_pretest, &self.outward[..]);
         self.sifted[..used].par_iter_mut().for_each(|part| {
-            let Sifted { loads: own, vertex_face, edge_edge, buffers } = part;
+            let Sifted { loads: own, vertex_face, edge_edge, apart, buffers } = part;
             vertex_face.clear();
             edge_edge.clear();
+            apart.clear();
             for load in &loads[own.clone()] {
                 let g = &candidates.groups[load.group as usize];
                 let limit = g.limit;
                 let pairs = load.vertex_face.of(&candidates.vertex_face);
                 let start = vertex_face.len();
+                let mut nearest = f64::INFINITY;
                 if pretest {
-                    lane::dispatch(sieve::NodesFaces { scene, x, limit, pairs, buffers, keys: vertex_face });
+                    let open = query.overlaps.filter(|_| g.by_node);
+                    let keys = &mut *vertex_face;
+                    nearest =
+                        lane::dispatch(sieve::NodesFaces { scene, x, limit, open, pairs, buffers, keys });
                 } else {
                     vertex_face.extend(pairs.iter().map(|&[node, face]| key(node, face)));
                 }
@@ -310,9 +336,20 @@ impl Narrow {
                     sieve::keep_within(scene, x, limit, start, vertex_face);
                 }
                 let pairs = load.edge_edge.of(&candidates.edge_edge);
-                lane::dispatch(sieve::Edges { scene, x, limit, pairs, buffers, keys: edge_edge });
+                let plain = [g.a, g.b].iter().all(|&b| scene.bodies[b as usize].has_plain_edges());
+                let outward = (plain && !outward.is_empty()).then_some(outward);
+                let keys = &mut *edge_edge;
+                let edges = lane::dispatch(sieve::Edges { scene, x, limit, outward, pairs, buffers, keys });
+                apart.push(nearest.min(edges));
             }
         });
+        self.apart.clear();
+        self.apart.resize(candidates.groups.len(), f64::INFINITY);
+        let of_loads = self.sifted[..used].iter().flat_map(|part| &part.apart);
+        for (load, apart) in self.loads.iter().zip(of_loads) {
+            let of_group = &mut self.apart[load.group as usize];
+            *of_group = of_group.min(*apart);
+        }
         pieces::join(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
         pieces::join(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
         tests
@@ -320,7 +357,8 @@ impl Narrow {
 
     pub fn memory_bytes(&self) -> usize {
         let sifted = |p: &Sifted| {
-            8 * (p.vertex_face.capacity() + p.edge_edge.capacity()) + size_of::<sieve::SieveBuffers>()
+            8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.apart.capacity())
+                + size_of::<sieve::SieveBuffers>()
         };
         let nodes = |p: &Measured<VertexFace>| {
             p.hits.capacity() * size_of::<Hit>() + p.records.capacity() * size_of::<VertexFace>()
@@ -332,7 +370,8 @@ impl Narrow {
             + self.loads.capacity() * size_of::<Load>()
             + self.node_keys.memory_bytes()
             + self.edge_keys.memory_bytes()
-            + self.normals.capacity() * size_of::<Vec3>()
+            + (self.normals.capacity() + self.outward.capacity()) * size_of::<Vec3>()
+            + 8 * self.apart.capacity()
             + self.vertex_face.capacity() * size_of::<VertexFace>()
             + self.edge_edge.capacity() * size_of::<EdgeEdge>()
             + (self.sides.known.capacity() + self.sides.next.capacity()) * size_of::<(u64, i8)>()

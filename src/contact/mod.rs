@@ -7,7 +7,7 @@
 //! | `check`         | what is wrong with a surface, in the user's words                   |
 //! | `search`        | what every search is asked and answers                              |
 //! | `measure`       | from candidates to records: distances, normals, the choice          |
-//! | `three_stage`   | the search of every synchronous method (`octree`, `bvh`, `body_trees`) |
+//! | `three_stage`   | the search of every synchronous method (`octree`, `bvh`, `body_trees`, `body_axes`) |
 //! | `cells`         | the search of one node at a time, by position codes                 |
 //! | `brute`, `classic` | searches to measure against, and to be right by                  |
 //! | `bench_scenes`  | scenes to measure searches on                                       |
@@ -23,6 +23,7 @@
 //! The room uses `math` and `mesh` and nothing else.
 
 pub mod bench_scenes;
+mod body_axes;
 mod body_trees;
 pub(crate) mod brute;
 pub(crate) mod bvh;

@@ -31,6 +31,9 @@ pub struct Query {
     /// Deeper overlaps are taken for something seen from its far side and left out [m]; unset: half the
     /// smallest facet around the closest point.
     pub max_penetration: Option<f64>,
+    /// Only what overlaps is wanted: nodes that are no more open than this [m], and edges that are not open at all. Others may be
+    /// left out. Not for shells, whose sides are known by what is near.
+    pub overlaps: Option<f64>,
 }
 
 impl Query {
@@ -43,6 +46,7 @@ impl Query {
             face_face: false,
             pass: Pass::Double,
             max_penetration: None,
+            overlaps: None,
         }
     }
 
@@ -263,6 +267,8 @@ pub struct Group {
     /// How far the bodies may have come against each other since the candidates were gathered, all steps added up [m];
     /// infinite where nobody counts.
     pub travel: f64,
+    /// All candidates of a node stand together.
+    pub by_node: bool,
     /// None of the candidates can meet before the bodies have travelled this far, as their reader has found [m].
     pub soonest: f64,
     pub vertex_face: Part,

@@ -19,7 +19,8 @@
 mod walk;
 mod within;
 
-use super::body_trees::BodyState;
+use super::body_axes::{BodyAxes, is_small};
+use super::body_trees::{BodyState, Fresh};
 use super::bvh::{self, NodePair, Tree};
 use super::measure::Narrow;
 use super::octree::{Aabb, Octree};
@@ -162,10 +163,11 @@ impl ThreeStage {
                 + slots * size_of::<Vec3>()
                 + points * size_of::<[f32; 4]>()
                 + b.space.memory_bytes()
+                + b.axes.as_ref().map_or(0, |_| size_of::<BodyAxes>())
         };
         let piece = |p: &Piece| {
             8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.face_face.capacity())
-                + 4 * p.counts.capacity()
+                + 12 * p.counts.capacity()
         };
         self.bodies.iter().map(body).sum::<usize>()
             + self.pieces.iter().map(piece).sum::<usize>()
@@ -266,9 +268,20 @@ impl ThreeStage {
         for r in &findings.narrow.edge_edge {
             near([r.first, r.second].map(|e| scene.edges[e as usize].body), r.gap);
         }
+        // Of what is open only the distance is known.
+        for ((walked, apart), group) in walked.iter_mut().zip(&findings.narrow.apart).zip(groups) {
+            let rounding = 1e-9 * (group.limit + apart);
+            walked.asleep = walked.asleep.min(apart - ways.margin - rounding);
+        }
+        let mut near = |bodies: [u32; 2]| {
+            let pair = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
+            if let Ok(at) = groups.binary_search_by_key(&pair, |g| (g.a, g.b)) {
+                walked[at].asleep = walked[at].asleep.min(-ways.margin);
+            }
+        };
         // What is too deep now may be less so soon.
         for &bodies in &findings.narrow.too_deep {
-            near(bodies, 0.0);
+            near(bodies);
         }
     }
 
@@ -337,7 +350,7 @@ impl PairSearch for ThreeStage {
                 self.bodies = std::iter::repeat_with(fresh).take(scene.bodies.len()).collect();
             }
             for body in &mut self.bodies {
-                (body.bounds, body.fresh) = (None, false);
+                (body.bounds, body.fresh) = (None, Fresh::default());
                 body.fitted.iter_mut().for_each(Vec::clear);
             }
             self.findings.candidates.clear();
@@ -570,14 +583,15 @@ impl ThreeStage {
             let centre = Vec3::from_fn(|k, _| 0.5 * (all.lo[k] + all.hi[k]));
             if (centre - self.origin).amax() > 2.0 * all.longest() {
                 self.origin = centre;
-                self.bodies.iter_mut().for_each(|b| b.fresh = false);
+                self.bodies.iter_mut().for_each(|b| b.fresh = Fresh::default());
             }
         }
 
+        self.say_what_is_wanted(scene, at.end.is_some(), query);
         let wants = self.needs(query);
         let count = self.bodies.iter().filter(|b| b.needed).count();
         let mut budget = count.div_ceil(REBUILT);
-        for body in self.bodies.iter_mut().filter(|b| b.needed && !b.fresh) {
+        for body in self.bodies.iter_mut().filter(|b| b.wants_trees && !b.fresh.trees) {
             let worn = body.nodes.is_worn() || body.edges.is_worn() || body.faces.is_worn();
             body.rebuild = worn && budget > 0;
             budget -= usize::from(body.rebuild);
@@ -594,6 +608,30 @@ impl ThreeStage {
         for body in self.bodies.iter().filter(|b| b.needed) {
             self.findings.stats.trees_built += body.built;
             self.findings.stats.trees_refitted += body.refitted;
+        }
+    }
+}
+
+impl ThreeStage {
+    /// Are two bodies compared without trees?
+    fn by_axes(&self, scene: &Scene, [a, b]: [u32; 2], swept: bool, query: &Query) -> bool {
+        let [p, q] = [a, b].map(|b| &scene.bodies[b as usize]);
+        let plain = !swept && !query.face_face && !self.textbook;
+        plain && (is_small(p) || p.plane) && (is_small(q) || q.plane) && !scene.can_exclude(a, b)
+    }
+
+    /// Tells bodies whether trees or axes are asked of them.
+    fn say_what_is_wanted(&mut self, scene: &Scene, swept: bool, query: &Query) {
+        for body in &mut self.bodies {
+            (body.wants_trees, body.wants_axes) = (false, false);
+        }
+        for i in (0..self.body_pairs.len()).filter(|&i| !self.keep[i]) {
+            let axes = self.by_axes(scene, self.body_pairs[i], swept, query);
+            for b in self.body_pairs[i] {
+                let body = &mut self.bodies[b as usize];
+                body.wants_axes |= axes;
+                body.wants_trees |= !axes;
+            }
         }
     }
 }

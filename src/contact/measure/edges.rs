@@ -5,14 +5,13 @@
 //! which serves everything else.
 
 use super::super::closest_point::{self, ENDS, NO_NORMAL, PARALLEL, SLENDER};
-use super::super::scene::{Edge, Scene};
+use super::super::scene::{Body, Edge, Scene};
 use super::super::search::{EdgeEdge, Query};
 use super::choose::Measured;
 use super::normals::{Normals, unit};
 use super::sieve::{Points, cross, dot, load, minus, put};
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
-use crate::mesh::surface::NONE;
 
 /// What is known of all pairs.
 #[derive(Clone, Copy)]
@@ -49,7 +48,7 @@ impl OnLanes for MeasureEdges<'_> {
                     for (k, edge) in pair.into_iter().enumerate() {
                         put(points, 2 * k, lane, &chooser.normals.x[edge.nodes[0] as usize]);
                         put(points, 2 * k + 1, lane, &chooser.normals.x[edge.nodes[1] as usize]);
-                        put(points, 4 + k, lane, &chooser.sum_of_normals(edge));
+                        put(points, 4 + k, lane, &chooser.normals.sum_at(edge));
                     }
                 }
             }
@@ -190,18 +189,19 @@ fn unit_of<L: Lane>(n: [L; 3]) -> [L; 3] {
     [n[0] / by, n[1] / by, n[2] / by]
 }
 
+impl Body {
+    /// Those of a solid, between triangles: their normals are means of two.
+    #[inline(always)]
+    pub(super) fn has_plain_edges(&self) -> bool {
+        self.triangles && !self.attributes.two_sided()
+    }
+}
+
 impl EdgeChooser<'_> {
-    /// A solid's, between triangles.
+    /// See [`Body::has_plain_edges`].
     #[inline(always)]
     fn is_plain(&self, edge: &Edge) -> bool {
-        let body = &self.normals.scene.bodies[edge.body as usize];
-        body.triangles && !body.attributes.two_sided()
-    }
-
-    #[inline(always)]
-    fn sum_of_normals(&self, edge: &Edge) -> Vec3 {
-        let first = Vec3::zeros() + self.normals.of_facet(edge.facets[0]);
-        if edge.facets[1] == NONE { first } else { first + self.normals.of_facet(edge.facets[1]) }
+        self.normals.scene.bodies[edge.body as usize].has_plain_edges()
     }
 
     #[inline(always)]
@@ -341,6 +341,7 @@ mod tests {
                 scene: &scene,
                 x: &x,
                 limit,
+                outward: None,
                 pairs: &pairs,
                 buffers: &mut buffers,
                 keys: &mut keys,

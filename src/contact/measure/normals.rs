@@ -4,8 +4,9 @@
 //! distance is right everywhere on a closed surface (Bærentzen & Aanæs 2005).
 
 use super::super::closest_point::Feature;
-use super::super::scene::{FacetKind, Scene};
+use super::super::scene::{Edge, FacetKind, Scene};
 use crate::math::Vec3;
+use crate::mesh::surface::NONE;
 
 /// A unit vector, or zero if there is no direction.
 #[inline]
@@ -44,6 +45,13 @@ impl Normals<'_> {
             Some(n) => *n,
             None => unit(self.scene.facets[face as usize].area_vector(self.x)),
         }
+    }
+
+    /// Sum of the normals of the triangles at an edge.
+    #[inline(always)]
+    pub(super) fn sum_at(&self, edge: &Edge) -> Vec3 {
+        let first = Vec3::zeros() + self.of_facet(edge.facets[0]);
+        if edge.facets[1] == NONE { first } else { first + self.of_facet(edge.facets[1]) }
     }
 
     pub(super) fn of_feature(&self, face: u32, feature: Feature, weights: &[f64; 4]) -> Vec3 {

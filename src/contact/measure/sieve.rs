@@ -71,6 +71,7 @@ const BLOCK: usize = BATCHES * MAX_WIDTH;
 #[derive(Clone, Debug)]
 pub(super) struct SieveBuffers {
     corners: [Points<4>; BATCHES],
+    outward: [Points<2>; BATCHES],
     /// See `doubt_about`.
     doubt: [[f64; MAX_WIDTH]; BATCHES],
     /// Places of the lanes in the block.
@@ -79,6 +80,8 @@ pub(super) struct SieveBuffers {
     /// kept whatever its neighbours are.
     least: [f64; BLOCK],
     most: [f64; BLOCK],
+    /// Squared distance at least of a node that is clearly in front of its facet; negative where that is not known.
+    open: [f64; BLOCK],
     body: [u32; BLOCK],
 }
 
@@ -86,10 +89,12 @@ impl Default for SieveBuffers {
     fn default() -> Self {
         SieveBuffers {
             corners: [[[[0.0; MAX_WIDTH]; 3]; 4]; BATCHES],
+            outward: [[[[0.0; MAX_WIDTH]; 3]; 2]; BATCHES],
             doubt: [[0.0; MAX_WIDTH]; BATCHES],
             places: [0; BLOCK],
             least: [0.0; BLOCK],
             most: [0.0; BLOCK],
+            open: [0.0; BLOCK],
             body: [0; BLOCK],
         }
     }
@@ -100,23 +105,35 @@ const KEEP: f64 = -1.0;
 /// Nodes on faces of one pair of bodies. Kept is what may be within `limit` and, of the neighbours in the list
 /// that belong to the same node and body, may be the closest (or as close as it) or have its closest point
 /// inside the facet.
+///
+/// Where only what overlaps is wanted and all candidates of a node stand together, a node goes that is farther away than `open`
+/// and in front of every facet that is left to it. The normal that will tell the sign of its distance is a mean of those of
+/// the nearest ones, and they are all there: what lies on the nearest edge or corner is as near.
+///
+/// Returns how near the nearest of those came [m].
 pub(super) struct NodesFaces<'a> {
     pub scene: &'a Scene,
     pub x: &'a [Vec3],
     pub limit: f64,
+    pub open: Option<f64>,
     pub pairs: &'a [[u32; 2]],
     pub buffers: &'a mut SieveBuffers,
     pub keys: &'a mut Vec<u64>,
 }
 
 impl OnLanes for NodesFaces<'_> {
-    type Output = ();
+    type Output = f64;
 
     #[inline(always)]
-    fn run<L: Lane>(self, token: L::Token) {
-        let NodesFaces { scene, x, limit, pairs, buffers, keys } = self;
-        let SieveBuffers { corners, doubt, places, least, most, body } = buffers;
-        for block in pairs.chunks(BATCHES * L::WIDTH) {
+    fn run<L: Lane>(self, token: L::Token) -> f64 {
+        let NodesFaces { scene, x, limit, open: wanted, pairs, buffers, keys } = self;
+        let SieveBuffers { corners, doubt, places, least, most, open, body, .. } = buffers;
+        let mut nearest_open = f64::INFINITY;
+        let mut rest = pairs;
+        while !rest.is_empty() {
+            let (size, whole) = next_block(pairs, rest, BATCHES * L::WIDTH, wanted.is_some());
+            let (block, others) = rest.split_at(size);
+            rest = others;
             let mut of_kind = [0, 0];
             for (i, &[node, face]) in block.iter().enumerate() {
                 let facet = &scene.facets[face as usize];
@@ -126,7 +143,7 @@ impl OnLanes for NodesFaces<'_> {
                 } else {
                     let far = beyond(facet, x, &x[node as usize], limit);
                     least[i] = if far { f64::INFINITY } else { KEEP };
-                    most[i] = f64::INFINITY;
+                    (most[i], open[i]) = (f64::INFINITY, KEEP);
                 }
             }
             for (kind, _) in ON_LANES.into_iter().zip(of_kind).filter(|k| k.1 > 0) {
@@ -147,15 +164,19 @@ impl OnLanes for NodesFaces<'_> {
                     let [a, b, c, d] = &corners[batch];
                     let (a, b, c, d) = (load(token, a), load(token, b), load(token, c), load(token, d));
                     let doubt = L::load(token, &doubt[batch]);
-                    let (low, high) = match kind {
+                    let (low, high, front) = match kind {
                         FacetKind::Triangle => triangle_bounds::<L>(a, b, c, doubt, limit),
-                        _ => quad_bounds::<L>([a, b, c, d], doubt, limit),
+                        _ => {
+                            let (low, high) = quad_bounds::<L>([a, b, c, d], doubt, limit);
+                            (low, high, low.of(KEEP))
+                        }
                     };
-                    let (mut lows, mut highs) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);
-                    low.store(&mut lows);
-                    high.store(&mut highs);
+                    let mut lanes = [[0.0; MAX_WIDTH]; 3];
+                    low.store(&mut lanes[0]);
+                    high.store(&mut lanes[1]);
+                    front.store(&mut lanes[2]);
                     for (l, &i) in places.iter().enumerate() {
-                        (least[i], most[i]) = (lows[l], highs[l]);
+                        (least[i], most[i], open[i]) = (lanes[0][l], lanes[1][l], lanes[2][l]);
                     }
                 }
             }
@@ -169,15 +190,36 @@ impl OnLanes for NodesFaces<'_> {
                     nearest = if most[to] < nearest { most[to] } else { nearest };
                     to += 1;
                 }
+                let start = keys.len();
+                let mut front = f64::INFINITY;
                 for i in from..to {
                     if least[i] <= nearest {
                         keys.push(key(node, block[i][1]));
+                        front = if open[i] < front { open[i] } else { front };
                     }
+                }
+                if wanted.is_some_and(|wanted| whole && front > wanted * wanted * (1.0 + 1e-9)) {
+                    keys.truncate(start);
+                    nearest_open = if front < nearest_open { front } else { nearest_open };
                 }
                 from = to;
             }
         }
+        nearest_open.sqrt()
     }
+}
+
+/// Size of the next block, the first of `rest`, which is the end of `pairs`, and whether it has all candidates of its nodes: with
+/// `uncut`, a node is not cut in two unless it has more than fit.
+#[inline(always)]
+fn next_block(pairs: &[[u32; 2]], rest: &[[u32; 2]], most: usize, uncut: bool) -> (usize, bool) {
+    let first = pairs.len() - rest.len();
+    let begins = first == 0 || pairs[first - 1][0] != rest[0][0];
+    if !uncut || rest.len() <= most {
+        return (rest.len().min(most), begins);
+    }
+    let ends = (1..=most).rev().find(|&i| rest[i - 1][0] != rest[i][0]);
+    (ends.unwrap_or(most), begins && ends.is_some())
 }
 
 /// Facets that are judged on lanes; of the others their boxes are.
@@ -201,9 +243,9 @@ fn doubt_about(size: f64, y: &Vec3) -> f64 {
 /// ```
 ///
 /// Distances carry a margin of 10⁻⁹ of the squared lengths they are made of, and `doubt`. Inside is generous by 10⁻⁶,
-/// and by the rounding of products with a point far from the triangle.
+/// and by the rounding of products with a point far from the triangle. Behind them stands `open`, also as there.
 #[inline(always)]
-fn triangle_bounds<L: Lane>(a: [L; 3], b: [L; 3], c: [L; 3], doubt: L, limit: f64) -> (L, L) {
+fn triangle_bounds<L: Lane>(a: [L; 3], b: [L; 3], c: [L; 3], doubt: L, limit: f64) -> (L, L, L) {
     let (u, v, w) = (minus(b, a), minus(c, a), negative(a));
     let (uu, uv, vv, ww) = (dot(u, u), dot(u, v), dot(v, v), dot(w, w));
     let (uw, vw) = (dot(u, w), dot(v, w));
@@ -226,7 +268,14 @@ fn triangle_bounds<L: Lane>(a: [L; 3], b: [L; 3], c: [L; 3], doubt: L, limit: f6
     let least = det.of(limit * limit).if_less(distance - margin, det.of(f64::INFINITY), least);
     // Doubt, also where something is not a number: keep, and judge no other by it.
     let roomy = uu * vv * NEEDLE;
-    (roomy.if_less(det, least, keep), roomy.if_less(det, distance + margin, det.of(f64::INFINITY)))
+    let clearly = ((scale + ww) * 1e-12 + doubt) * det;
+    let front = clearly.if_less(height * height, (distance - margin).max(det.of(0.0)), keep);
+    let front = det.of(0.0).if_less(height, front, keep);
+    (
+        roomy.if_less(det, least, keep),
+        roomy.if_less(det, distance + margin, det.of(f64::INFINITY)),
+        roomy.if_less(det, front, keep),
+    )
 }
 
 /// The same for bilinear quads.
@@ -339,54 +388,80 @@ fn beyond(facet: &Facet, x: &[Vec3], y: &Vec3, limit: f64) -> bool {
 /// ```
 ///
 /// Generous by far more than round-off where the edges are not parallel; parallel ones never cross.
+///
+/// With `outward`, the unit normals of all edges m, those go that are clearly open: where `r·(u × v)` and `(u × v)·(m₂ − m₁)` have
+/// the same sign. Returns how near the nearest of those came [m].
 pub(super) struct Edges<'a> {
     pub scene: &'a Scene,
     pub x: &'a [Vec3],
     pub limit: f64,
+    pub outward: Option<&'a [Vec3]>,
     pub pairs: &'a [[u32; 2]],
     pub buffers: &'a mut SieveBuffers,
     pub keys: &'a mut Vec<u64>,
 }
 
 impl OnLanes for Edges<'_> {
-    type Output = ();
+    type Output = f64;
 
     #[inline(always)]
-    fn run<L: Lane>(self, token: L::Token) {
+    fn run<L: Lane>(self, token: L::Token) -> f64 {
         const GENEROUS: f64 = 1e-3;
-        let Edges { scene, x, limit, pairs, buffers, keys } = self;
+        let Edges { scene, x, limit, outward, pairs, buffers, keys } = self;
+        let mut nearest_open = f64::INFINITY;
         for block in pairs.chunks(BATCHES * L::WIDTH) {
             for (i, &[e, f]) in block.iter().enumerate() {
+                if let Some(outward) = outward {
+                    let points = &mut buffers.outward[i / L::WIDTH];
+                    put(points, 0, i % L::WIDTH, &outward[e as usize]);
+                    put(points, 1, i % L::WIDTH, &outward[f as usize]);
+                }
                 let (e, f) = (scene.edges[e as usize].nodes, scene.edges[f as usize].nodes);
                 let points = &mut buffers.corners[i / L::WIDTH];
                 for (corner, node) in [e[0], e[1], f[0], f[1]].into_iter().enumerate() {
                     put(points, corner, i % L::WIDTH, &x[node as usize]);
                 }
             }
-            for (some, [a, b, c, d]) in block.chunks(L::WIDTH).zip(&buffers.corners) {
+            let batches = block.chunks(L::WIDTH).zip(&buffers.corners).zip(&buffers.outward);
+            for ((some, [a, b, c, d]), [m, n]) in batches {
                 let (a, b): ([L; 3], [L; 3]) = (load(token, a), load(token, b));
                 let (c, d): ([L; 3], [L; 3]) = (load(token, c), load(token, d));
                 let (u, v, r) = (minus(b, a), minus(d, c), minus(a, c));
                 let (uu, uv, vv, rr) = (dot(u, u), dot(u, v), dot(v, v), dot(r, r));
                 let (ur, vr) = (dot(u, r), dot(v, r));
                 let det = uu * vv - uv * uv;
-                let (s, t, height) = (uv * vr - vv * ur, uu * vr - uv * ur, dot(r, cross(u, v)));
+                let (s, t, across) = (uv * vr - vv * ur, uu * vr - uv * ur, cross(u, v));
+                let height = dot(r, across);
                 let (least, most) = (det * -GENEROUS, det * (1.0 + GENEROUS));
-                let near = (rr * 1e-12 + dot(a, a) * 1e-24 + limit * limit * (1.0 + 1e-6)) * det;
+                let doubt = rr * 1e-12 + dot(a, a) * 1e-24;
+                let near = (doubt + limit * limit * (1.0 + 1e-6)) * det;
                 let (yes, no) = (det.of(1.0), det.of(0.0));
                 let kept = s.min(t).if_less(least, no, yes);
                 let kept = most.if_less(s.max(t), no, kept);
                 let kept = near.if_less(height * height, no, kept);
                 // Edges that are parallel to a millionth have no normal to touch along.
                 let kept = det.if_less(uu * vv * (0.5 * NO_NORMAL * NO_NORMAL), no, kept);
-                let mut keep = [0.0; MAX_WIDTH];
-                kept.store(&mut keep);
+                let (mut keep, mut apart) = ([0.0; MAX_WIDTH], [f64::INFINITY; MAX_WIDTH]);
+                if outward.is_some() {
+                    let (m, n): ([L; 3], [L; 3]) = (load(token, m), load(token, n));
+                    let towards = dot(across, minus(n, m));
+                    let open = no.if_less(height * towards, yes, no);
+                    let open = (doubt * det).if_less(height * height, open, no);
+                    let open = (det * 1e-12).if_less(towards * towards, open, no);
+                    let open = no.if_less(kept, open, no);
+                    no.if_less(open, height * height / det - doubt, no.of(f64::INFINITY)).store(&mut apart);
+                    no.if_less(open, no, kept).store(&mut keep);
+                } else {
+                    kept.store(&mut keep);
+                }
                 for (l, &[e, f]) in some.iter().enumerate() {
                     if keep[l] != 0.0 {
                         keys.push(key(e, f));
                     }
+                    nearest_open = if apart[l] < nearest_open { apart[l] } else { nearest_open };
                 }
             }
         }
+        nearest_open.max(0.0).sqrt()
     }
 }

@@ -1,10 +1,11 @@
 //! The walk of the three-stage search: from trees of two bodies to candidates, in tasks that threads share.
 
+use super::super::body_axes::{Compared, PairRoom};
 use super::super::body_trees::BodyState;
 use super::super::bvh::{self, NodePair, Tree};
 use super::super::pieces;
-use super::super::scene::Scene;
-use super::super::search::{Candidates, Query, SearchError, passes};
+use super::super::scene::{Body, Scene};
+use super::super::search::{Candidates, Part, Query, SearchError, passes};
 use super::{ThreeStage, Walked};
 use crate::math::lane::{self, Lane, OnLanes};
 use rayon::prelude::*;
@@ -36,6 +37,8 @@ enum Kind {
     FacesNodes,
     Edges,
     Faces,
+    /// Nodes on faces and edges on edges of two small bodies, or nodes of one on a plane.
+    Small,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -44,8 +47,8 @@ pub(super) struct Piece {
     pub(super) vertex_face: Vec<[u32; 2]>,
     pub(super) edge_edge: Vec<[u32; 2]>,
     pub(super) face_face: Vec<[u32; 2]>,
-    /// Candidates of each task.
-    pub(super) counts: Vec<u32>,
+    /// Candidates of each task, of each kind.
+    pub(super) counts: Vec<[u32; 3]>,
     pub(super) tests: u64,
     pub(super) leaves: u64,
 }
@@ -84,8 +87,8 @@ impl ThreeStage {
     }
 
     fn walk_while(&mut self, scene: &Scene, query: &Query, swept: bool, lack: &AtomicBool) {
-        self.list_tasks(scene, query);
-        let used = if rayon::current_num_threads() == 1 { 0 } else { self.cut_tasks() };
+        self.list_tasks(scene, query, swept);
+        let used = if rayon::current_num_threads() == 1 { 0 } else { self.cut_tasks(scene) };
         let context = Context {
             scene,
             bodies: &self.bodies,
@@ -93,13 +96,15 @@ impl ThreeStage {
             walked: &self.walked,
             swept,
             raw_faces: self.raw_faces,
+            query,
             lack,
         };
         if rayon::current_num_threads() == 1 {
             let c = &mut self.findings.candidates;
             let stats = &mut self.findings.stats;
+            let mut room = PairRoom::default();
             for task in &self.tasks {
-                let found = context.run(task, c);
+                let found = context.run(task, &mut room, c);
                 stats.box_tests += found.tests;
                 stats.leaf_pairs += found.leaves;
             }
@@ -113,9 +118,10 @@ impl ThreeStage {
             piece.face_face.clear();
             piece.counts.clear();
             (piece.tests, piece.leaves) = (0, 0);
+            let mut room = PairRoom::default();
             for task in &tasks[piece.tasks.clone()] {
                 let out = (&mut piece.vertex_face, &mut piece.edge_edge, &mut piece.face_face);
-                let found = lane::dispatch(Find { context: &context, task, out });
+                let found = lane::dispatch(Find { context: &context, task, room: &mut room, out });
                 piece.counts.push(found.candidates);
                 piece.tests += found.tests;
                 piece.leaves += found.leaves;
@@ -127,10 +133,15 @@ impl ThreeStage {
     }
 
     /// Tasks in the order of the pairs; large walks in several parts.
-    fn list_tasks(&mut self, scene: &Scene, query: &Query) {
+    fn list_tasks(&mut self, scene: &Scene, query: &Query, swept: bool) {
         self.tasks.clear();
         for (i, &[a, b]) in self.body_pairs.iter().enumerate() {
             if self.keep[i] {
+                continue;
+            }
+            if self.by_axes(scene, [a, b], swept, query) {
+                self.tasks.push(Task { pair: i as u32, kind: Kind::Small, start: [0, 0] });
+                self.findings.candidates.groups[i].by_node = true;
                 continue;
             }
             let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
@@ -159,12 +170,12 @@ impl ThreeStage {
     }
 
     /// Cuts the tasks into pieces of parallel work; returns how many.
-    fn cut_tasks(&mut self) -> usize {
+    fn cut_tasks(&mut self, scene: &Scene) -> usize {
         let mut used = 0;
         let (mut start, mut load) = (0, 0);
         for (i, task) in self.tasks.iter().enumerate() {
             let [a, b] = self.body_pairs[task.pair as usize];
-            let size = |b: u32| self.bodies[b as usize].faces.len() + self.bodies[b as usize].nodes.len();
+            let size = |b: u32| scene.bodies[b as usize].facets.len() + scene.bodies[b as usize].slots.len();
             load += (size(a) + size(b)).min(PIECE / 4) + 64;
             if load >= PIECE || i + 1 == self.tasks.len() {
                 if used == self.pieces.len() {
@@ -193,18 +204,13 @@ impl ThreeStage {
         for piece in &self.pieces[..used] {
             self.findings.stats.box_tests += piece.tests;
             self.findings.stats.leaf_pairs += piece.leaves;
-            for (task, &count) in self.tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
+            for (task, counts) in self.tasks[piece.tasks.clone()].iter().zip(&piece.counts) {
                 let group = &mut c.groups[task.pair as usize];
-                let (part, done) = match task.kind {
-                    Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, &mut done[0]),
-                    Kind::Edges => (&mut group.edge_edge, &mut done[1]),
-                    Kind::Faces => (&mut group.face_face, &mut done[2]),
-                };
-                if part.is_empty() {
-                    part.from = *done;
+                let parts = [&mut group.vertex_face, &mut group.edge_edge, &mut group.face_face];
+                for ((part, done), &count) in parts.into_iter().zip(&mut done).zip(counts) {
+                    extend(part, *done, *done + count);
+                    *done += count;
                 }
-                *done += count;
-                part.to = *done;
             }
         }
         let found = &mut self.pieces[..used];
@@ -212,6 +218,15 @@ impl ThreeStage {
         pieces::append(found, |p| &mut p.edge_edge, &mut c.edge_edge);
         pieces::append(found, |p| &mut p.face_face, &mut c.face_face);
         true
+    }
+}
+
+/// What was found last of the candidates of a group, up to `to`, follows what was found before.
+fn extend(part: &mut Part, from: u32, to: u32) {
+    if part.is_empty() {
+        *part = Part { from, to };
+    } else if to > from {
+        part.to = to;
     }
 }
 
@@ -228,29 +243,73 @@ struct Context<'a> {
     walked: &'a [Walked],
     swept: bool,
     raw_faces: bool,
+    query: &'a Query,
     /// There was no memory for candidates.
     lack: &'a AtomicBool,
 }
 
+type SmallLists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>);
 type Lists<'a> = (&'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>, &'a mut Vec<[u32; 2]>);
 
 impl Context<'_> {
     /// Runs a task straight into the arrays of all candidates.
-    fn run(&self, task: &Task, c: &mut Candidates) -> Found {
+    fn run(&self, task: &Task, room: &mut PairRoom, c: &mut Candidates) -> Found {
         let before = [c.vertex_face.len(), c.edge_edge.len(), c.face_face.len()];
         let out = (&mut c.vertex_face, &mut c.edge_edge, &mut c.face_face);
-        let found = lane::dispatch(Find { context: self, task, out });
+        let found = lane::dispatch(Find { context: self, task, room, out });
         let group = &mut c.groups[task.pair as usize];
-        let (part, k, to) = match task.kind {
-            Kind::NodesFaces | Kind::FacesNodes => (&mut group.vertex_face, 0, c.vertex_face.len()),
-            Kind::Edges => (&mut group.edge_edge, 1, c.edge_edge.len()),
-            Kind::Faces => (&mut group.face_face, 2, c.face_face.len()),
-        };
-        if part.is_empty() {
-            part.from = before[k] as u32;
+        let parts = [&mut group.vertex_face, &mut group.edge_edge, &mut group.face_face];
+        for ((part, from), count) in parts.into_iter().zip(before).zip(found.candidates) {
+            extend(part, from as u32, from as u32 + count);
         }
-        part.to = to as u32;
         found
+    }
+
+    /// Candidates of two small bodies, or of one and a plane; returns the number of boxes compared.
+    #[inline(always)]
+    fn small(&self, task: &Task, room: &mut PairRoom, (vf, ee): SmallLists<'_>) -> u64 {
+        let [a, b] = self.pairs[task.pair as usize];
+        let (scene, states) = (self.scene, [a, b].map(|b| &self.bodies[b as usize]));
+        let bodies = [a, b].map(|b| &scene.bodies[b as usize]);
+        let wanted = passes(scene, a, b, self.query.pass).map(|pass| pass && self.query.vertex_face);
+        let radius = self.walked[task.pair as usize].radius;
+        if let Some(plane) = bodies.iter().position(|b| b.plane) {
+            let other = 1 - plane;
+            if !wanted[other] || bodies[other].plane {
+                return 0;
+            }
+            let r = radius32(radius + states[0].pad + states[1].pad);
+            return states[plane].near_slots(&states[other].points[0], r, |i| {
+                if self.room(vf, 1) {
+                    vf.push([
+                        scene.slots[bodies[other].slots.start as usize + i],
+                        bodies[plane].facets.start,
+                    ]);
+                }
+            });
+        }
+        let [Some(p), Some(q)] = states.map(|s| s.axes.as_deref()) else { return 0 };
+        let r = radius32(radius + states[0].axes_pad + states[1].axes_pad);
+        let compared = Compared { scene, bodies, axes: [p, q], r };
+        let mut tests = bodies.iter().map(|b| b.slots.len() as u64).sum();
+        if !compared.look(room) {
+            return tests;
+        }
+        for (which, _) in wanted.into_iter().enumerate().filter(|w| w.1) {
+            tests += compared.nodes_faces(which, room, |pairs| {
+                if self.room(vf, pairs.len()) {
+                    vf.extend_from_slice(pairs);
+                }
+            });
+        }
+        if self.query.edge_edge {
+            tests += compared.edges_edges(room, |pairs| {
+                if self.room(ee, pairs.len()) {
+                    ee.extend_from_slice(pairs);
+                }
+            });
+        }
+        tests
     }
 
     /// Is there memory for so many more in a list? If not the walk goes on and finds nothing: its answer is not used.
@@ -266,7 +325,7 @@ impl Context<'_> {
 
 /// What a task has found and done.
 struct Found {
-    candidates: u32,
+    candidates: [u32; 3],
     tests: u64,
     leaves: u64,
 }
@@ -275,6 +334,7 @@ struct Found {
 struct Find<'a> {
     context: &'a Context<'a>,
     task: &'a Task,
+    room: &'a mut PairRoom,
     out: Lists<'a>,
 }
 
@@ -283,22 +343,22 @@ impl OnLanes for Find<'_> {
 
     #[inline(always)]
     fn run<L: Lane>(self, _: L::Token) -> Found {
-        let Find { context, task, out: (vf, ee, ff) } = self;
+        let Find { context, task, room, out: (vf, ee, ff) } = self;
         let [a, b] = context.pairs[task.pair as usize];
         let (p, q) = (&context.bodies[a as usize], &context.bodies[b as usize]);
         let (scene, swept) = (context.scene, context.swept);
-        let (first, second) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
         let r = radius32(context.walked[task.pair as usize].radius + p.pad + q.pad);
         let careful = scene.can_exclude(a, b);
         let mut leaves: usize = 0;
         let before = (vf.len(), ee.len(), ff.len());
         let tests = match task.kind {
+            Kind::Small => context.small(task, room, (&mut *vf, &mut *ee)),
             Kind::NodesFaces | Kind::FacesNodes => {
                 let swap = task.kind == Kind::FacesNodes;
-                let (nodes, faces, master) = if swap { (q, p, first) } else { (p, q, second) };
-                if master.plane {
+                let (nodes, faces, master) = if swap { (q, p, a) } else { (p, q, b) };
+                if let Body { plane: true, facets, .. } = &scene.bodies[master as usize] {
                     // Every node below the plane counts, however deep.
-                    let facet = master.facets.start;
+                    let facet = facets.start;
                     faces.near_plane(&nodes.nodes, r, |slot| {
                         leaves += 1;
                         if context.room(vf, 1) {
@@ -359,8 +419,8 @@ impl OnLanes for Find<'_> {
                 }
             }
         };
-        let count = (vf.len() - before.0) + (ee.len() - before.1) + (ff.len() - before.2);
-        Found { candidates: count as u32, tests, leaves: leaves as u64 }
+        let candidates = [vf.len() - before.0, ee.len() - before.1, ff.len() - before.2].map(|n| n as u32);
+        Found { candidates, tests, leaves: leaves as u64 }
     }
 }
 

@@ -232,9 +232,11 @@ impl Collisions {
         Query::all(guard::REACH * self.clearance)
     }
 
-    /// What the search is asked for at one instant.
+    /// What the search is asked for at one instant: what overlaps, and nodes that have come through a face and are beside it.
     fn query(&self, options: &Options) -> Query {
-        Query { edge_edge: options.edge_edge, ..Query::all(self.deepest) }
+        let beside = self.clearance * (BESIDE / CLEARANCE);
+        let overlaps = (!self.world.two_sided).then_some(beside);
+        Query { edge_edge: options.edge_edge, overlaps, ..Query::all(self.deepest) }
     }
 
     /// Nodes inside faces, then crossed edges, from the records of the search.
