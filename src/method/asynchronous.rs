@@ -71,7 +71,6 @@ use super::chunks::follow_supports;
 use super::impulses::Impulses;
 use super::{Blow, Method, Reached, StepError};
 use crate::math::Vec3;
-use crate::model::forces::Forces;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
@@ -80,7 +79,7 @@ use contactors::Around;
 use edges::Edges;
 use group::KickSums;
 use groups::Groups;
-use impulses::ContactContext;
+use impulses::{ContactContext, DriftedView};
 use prescribed::PrescribedGroup;
 use queue::{Event, Kind, Queue, key, kind_and_id};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -257,16 +256,9 @@ impl Asynchronous {
 
     /// Which element failed, in words.
     fn failure(&self, tick: u64, det_f: f64, model: &Model, state: &State) -> StepError {
-        let time = self.clock.time(tick);
-        let at = |i: usize| state.x[i] + self.clock.between(self.tau[i], tick) * state.v[i];
-        let x: Vec<Vec3> = (0..state.x.len()).map(at).collect();
-        let (block, element, found) = Forces::find_failure(model, &x).unwrap_or((0, 0, det_f));
-        let body = model.body_of_block(block).name.clone();
-        if det_f.is_finite() && found.is_finite() {
-            StepError::Inverted { body, element, time, det_f: found }
-        } else {
-            StepError::NotFinite { body, element, time, dt: self.range[2], stable: model.stable_step() }
-        }
+        let motion = DriftedView { x: &state.x, v: &state.v, tau: &self.tau, when: self.when(tick) };
+        let x: Vec<Vec3> = (0..state.x.len() as u32).map(|n| motion.at(n)).collect();
+        StepError::of_elements(model, &x, det_f.is_finite(), self.clock.time(tick), self.range[2])
     }
 
     /// Measures the state of one instant and writes the books that belong to it.
@@ -376,8 +368,7 @@ impl Asynchronous {
                 (_, id) => collisions.check(id as usize, &mut context),
             };
             if let Some(bodies) = self.collisions.passed {
-                let [first, second] =
-                    bodies.map(|b| self.collisions.world.scene.bodies[b as usize].name.clone());
+                let [first, second] = self.collisions.world.names(bodies);
                 let time = self.clock.time(tick);
                 return Err((tick, StepError::PassedThrough { first, second, time }));
             }

@@ -42,8 +42,8 @@ use crate::solve::contacts::Report;
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
-pub(super) use equations::external;
 use equations::{Equations, Work, velocity};
+pub(super) use equations::{external, external_ramped, increment_of, length};
 use std::sync::atomic::AtomicBool;
 use thin::Thin;
 

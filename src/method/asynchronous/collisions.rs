@@ -32,7 +32,6 @@ use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
 use crate::contact::scene::Facet;
-use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::method::contact_world::ContactWorld;
 use crate::method::response::{self, Terms};
@@ -229,8 +228,8 @@ impl Collisions {
             for (id, grown) in (0..).zip(&self.boxes[self.targets.of_body(body)]) {
                 if !self.may_reach(body as u32, grown) {
                     cells.remove_box(id);
-                } else if !cells.stored(id).is_some_and(|fat| holds(fat, grown)) {
-                    cells.insert_box(id, grown.lo, grown.hi);
+                } else {
+                    cells.move_box(id, grown.lo, grown.hi);
                 }
             }
         }
@@ -520,14 +519,10 @@ impl Collisions {
     pub(crate) fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let of = |c: &Contactor| [c.known.0.into(), c.known.1.into(), c.behind.into(), c.carried];
-        let contactors: Vec<u64> = self.contactors.iter().flat_map(of).collect();
-        record.counts(&name("contactors"), &contactors);
-        let seen: Vec<Vec3> = self.contactors.iter().map(|c| c.seen.0).collect();
-        record.vectors(&name("seen"), &seen);
-        let seen_at: Vec<u64> = self.contactors.iter().map(|c| c.seen.1).collect();
-        record.counts(&name("seen_at"), &seen_at);
-        let next: Vec<u64> = self.check_groups.iter().map(|r| r.next).collect();
-        record.counts(&name("next"), &next);
+        record.counts_from(&name("contactors"), self.contactors.iter().flat_map(of));
+        record.vectors_from(&name("seen"), self.contactors.iter().map(|c| c.seen.0));
+        record.counts_from(&name("seen_at"), self.contactors.iter().map(|c| c.seen.1));
+        record.counts_from(&name("next"), self.check_groups.iter().map(|r| r.next));
         let window = &self.window;
         record.counts(&name("window"), &[window.begin, window.contacts]);
         record.numbers(&name("penetration"), &[window.penetration]);
@@ -549,17 +544,11 @@ impl Collisions {
                 return Err(RecordError::Meaningless(name("contactors")));
             }
         }
-        let mut seen = vec![Vec3::zeros(); self.contactors.len()];
-        record.read_vectors(&name("seen"), &mut seen)?;
-        let mut seen_at = vec![0; self.contactors.len()];
-        record.copy_counts(&name("seen_at"), &mut seen_at)?;
-        self.contactors.iter_mut().zip(seen.into_iter().zip(seen_at)).for_each(|(c, seen)| c.seen = seen);
-        let mut next = vec![0; self.check_groups.len()];
-        record.copy_counts(&name("next"), &mut next)?;
-        self.check_groups.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
-        let [begin, contacts] = record.read_counts(&name("window"))?;
-        let [penetration] = record.read_values(&name("penetration"))?;
-        self.window = Window { begin, contacts, penetration };
+        record.vectors_to(&name("seen"), self.contactors.iter_mut().map(|c| &mut c.seen.0))?;
+        record.counts_to(&name("seen_at"), self.contactors.iter_mut().map(|c| &mut c.seen.1))?;
+        record.counts_to(&name("next"), self.check_groups.iter_mut().map(|r| &mut r.next))?;
+        [self.window.begin, self.window.contacts] = record.read_counts(&name("window"))?;
+        [self.window.penetration] = record.read_values(&name("penetration"))?;
         self.until = 0;
         self.tally.restore(record)?;
         self.world.restore("asynchronous.contact", record)
@@ -589,11 +578,6 @@ fn terms(
 #[inline]
 fn contains(b: &Aabb, y: &Vec3) -> bool {
     (0..3).all(|k| b.lo[k] <= y[k] && y[k] <= b.hi[k])
-}
-
-/// Is a box inside a stored one?
-pub(crate) fn holds(fat: &Aabb, grown: &Aabb) -> bool {
-    (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
 }
 
 #[cfg(test)]

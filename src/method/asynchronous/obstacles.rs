@@ -8,12 +8,11 @@
 
 use super::edges::{Crossing, Line};
 use super::impulses::DriftedView;
-use crate::contact::cells::Cells;
+use crate::contact::cells::{Cells, box_around};
 use crate::contact::entry::enters;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::{Outer, Pair, Side};
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::method::contact_world::ContactWorld;
 use crate::model::Model;
@@ -80,20 +79,14 @@ impl Obstacles {
         let ContactWorld { scene, x, .. } = world;
         self.cells.set_margin(self.room);
         for (i, &f) in self.facets.iter().enumerate() {
-            let mut tight = Aabb::EMPTY;
-            for &n in scene.facets[f as usize].corners() {
-                tight.add(x[n as usize].as_ref());
-            }
+            let tight = box_around(scene.facets[f as usize].corners().iter().map(|&n| x[n as usize]));
             let deep = tight.grown(DEEPEST * scene.facet_size[f as usize]);
             self.cells.move_box(i as u32, deep.lo, deep.hi);
         }
         self.edge_cells.set_margin(self.room);
         for (i, line) in self.edges.iter().enumerate() {
-            let mut tight = Aabb::EMPTY;
-            for p in line.nodes.map(|n| x[n as usize]) {
-                tight.add(p.as_ref());
-            }
             let edge = &scene.edges[line.edge as usize];
+            let tight = box_around(line.nodes.map(|n| x[n as usize]));
             let deep = tight.grown(scene.deepest_crossing(edge, edge));
             self.edge_cells.move_box(i as u32, deep.lo, deep.hi);
         }
@@ -123,10 +116,7 @@ impl Obstacles {
         mut visit: impl FnMut(u32, Pair),
     ) {
         self.place(model, world, motion);
-        let mut tight = Aabb::EMPTY;
-        for p in mine.nodes.map(|n| motion.at(n)) {
-            tight.add(p.as_ref());
-        }
+        let tight = box_around(mine.nodes.map(|n| motion.at(n)));
         let mut found = std::mem::take(&mut self.found);
         self.edge_cells.query_box(&tight.lo, &tight.hi, &mut found);
         let ContactWorld { scene, x, poses, .. } = world;
@@ -236,11 +226,9 @@ impl Obstacles {
         for &i in &found {
             let facet = &world.scene.facets[self.facets[i as usize] as usize];
             let from = from + seconds * world.poses[facet.body as usize - soft].velocity_at(y);
-            let mut corners = [Vec3::zeros(); 4];
-            let of_facet = facet.corners();
-            corners.iter_mut().zip(of_facet).for_each(|(to, &k)| *to = world.x[k as usize]);
+            let (corners, count) = facet.points(&world.x);
             let n = facet.area_vector(&world.x);
-            if let Some(at) = enters(&from, y, &corners[..of_facet.len()], &n)
+            if let Some(at) = enters(&from, y, &corners[..count], &n)
                 && first.is_none_or(|f| at < f.0)
             {
                 first = Some((at, self.facets[i as usize]));

@@ -14,6 +14,7 @@
 //! on.
 
 use super::impulses::DriftedView;
+use crate::contact::cells::box_around;
 use crate::contact::entry::enters;
 use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Scene};
@@ -72,11 +73,7 @@ impl Target {
 
     /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
     pub(crate) fn reach(&self, motion: &DriftedView) -> Aabb {
-        let mut tight = Aabb::EMPTY;
-        for &n in self.nodes() {
-            let p = motion.at(n);
-            tight.add(&[p.x, p.y, p.z]);
-        }
+        let tight = box_around(self.nodes().iter().map(|&n| motion.at(n)));
         // a little more, because it may grow until boxes are made anew
         tight.grown(1.5 * BESIDE * tight.longest())
     }
