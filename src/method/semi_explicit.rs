@@ -32,7 +32,7 @@ use crate::math::Vec3;
 use crate::model::forces::Totals;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::contacts::{Contact, Local, Report, Seconds};
+use crate::solve::contacts::{Local, Report, Seconds};
 use carom_declare::{Count, Positive, Share, section, words};
 use nodes::{Done, Nodes};
 use std::sync::atomic::AtomicBool;
@@ -126,11 +126,6 @@ impl SemiExplicit {
     /// Steps whose contacts were left at the limit of sweeps.
     pub fn unfinished(&self) -> u64 {
         self.contact_set.unfinished
-    }
-
-    /// The contacts of the last step with their forces.
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contact_set.contacts.list
     }
 
     /// Steps 2 and 3: free velocities, and what is near. Returns the deepest overlap [m].

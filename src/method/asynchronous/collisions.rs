@@ -314,15 +314,14 @@ impl Collisions {
         let tasks = self.find_hits(check_group, &mut hits, context.model, &context.motion());
         let mut order = std::mem::take(&mut self.order);
         self.put_in_order(&hits[..tasks], &mut order);
-        for a in 0..self.near.active(&self.check_groups[check_group]).len() {
-            let i = self.near.active(&self.check_groups[check_group])[a] as usize;
-            self.contactors[i].known = (NOTHING, 0);
+        for &i in self.near.active(&self.check_groups[check_group]) {
+            self.contactors[i as usize].known = (NOTHING, 0);
         }
         self.answer_all(&hits, &order, context);
-        for a in 0..self.near.active(&self.check_groups[check_group]).len() {
-            let i = self.near.active(&self.check_groups[check_group])[a] as usize;
-            if !self.obstacles.is_empty() {
-                self.try_obstacles(i, context);
+        if !self.obstacles.is_empty() {
+            for a in 0..self.near.active(&self.check_groups[check_group]).len() {
+                let i = self.near.active(&self.check_groups[check_group])[a];
+                self.try_obstacles(i as usize, context);
             }
         }
         // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
@@ -422,9 +421,7 @@ impl Collisions {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let (model, motion) = (context.model, context.motion());
-        self.obstacles.find(contactor.node, &y, model, &mut self.world, &motion, |body, pair| {
-            pairs.push((body, pair));
-        });
+        self.obstacles.find(contactor.node, &y, model, &mut self.world, &motion, &mut pairs);
         pairs.retain(|p| self.world.scene.may_meet(contactor.body, p.0));
         self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, context);
         let mut carried = contactor.carried;
@@ -480,9 +477,7 @@ impl Collisions {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let motion = context.motion();
-        self.obstacles.find_edges(mine, context.model, &mut self.world, &motion, |body, pair| {
-            pairs.push((body, pair));
-        });
+        self.obstacles.find_edges(mine, context.model, &mut self.world, &motion, &mut pairs);
         pairs.retain(|p| self.world.scene.may_meet(mine.body, p.0));
         for &(body, pair) in &pairs {
             self.bounce(pair, None, &mine.nodes, [mine.body, body], carried, context);

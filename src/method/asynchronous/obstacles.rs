@@ -105,15 +105,14 @@ impl Obstacles {
         !found.is_empty()
     }
 
-    /// Edges of obstacles that an edge has crossed, handed to `visit` with the obstacle's body; its nodes are the points zero
-    /// and one of the pair.
+    /// Edges of obstacles that an edge has crossed, with the obstacle's body; its nodes are the points zero and one of the pair.
     pub(crate) fn find_edges(
         &mut self,
         mine: &Line,
         model: &Model,
         world: &mut ContactWorld,
         motion: &DriftedView,
-        mut visit: impl FnMut(u32, Pair),
+        out: &mut Vec<(u32, Pair)>,
     ) {
         self.place(model, world, motion);
         let tight = box_around(mine.nodes.map(|n| motion.at(n)));
@@ -129,7 +128,7 @@ impl Obstacles {
             let velocity = poses[other.body as usize - soft].velocity_at(&position);
             let pair =
                 Pair::edge_obstacle([mine.edge, other.edge], [0, 1], s, Outer { position, velocity }, normal);
-            visit(other.body, pair.with_gap(gap));
+            out.push((other.body, pair.with_gap(gap)));
         }
         self.found = found;
     }
@@ -154,7 +153,7 @@ impl Obstacles {
         !found.is_empty()
     }
 
-    /// Contacts of a node at `y`, handed to `visit` with the obstacle's body; the node is point zero of the pair.
+    /// Contacts of a node at `y`, with the obstacle's body; the node is point zero of the pair.
     pub(crate) fn find(
         &mut self,
         node: u32,
@@ -162,7 +161,7 @@ impl Obstacles {
         model: &Model,
         world: &mut ContactWorld,
         motion: &DriftedView,
-        mut visit: impl FnMut(u32, Pair),
+        out: &mut Vec<(u32, Pair)>,
     ) {
         self.place(model, world, motion);
         let soft = model.bodies.len();
@@ -173,7 +172,8 @@ impl Obstacles {
             if depth >= 0.0 {
                 let foot = y + depth * n;
                 let outer = Outer { position: foot, velocity: pose.velocity_at(&foot) };
-                visit((soft + obstacle) as u32, Pair::node_obstacle(0, p as u32, outer, n).with_gap(-depth));
+                let pair = Pair::node_obstacle(0, p as u32, outer, n).with_gap(-depth);
+                out.push(((soft + obstacle) as u32, pair));
             }
         }
         if self.facets.is_empty() {
@@ -193,14 +193,12 @@ impl Obstacles {
                 if best.2.gap.abs() <= pair.gap.abs() {
                     continue;
                 }
-            } else if let Some((body, face, pair)) = nearest {
-                tell(scene, body, face, &pair, &mut visit);
+            } else {
+                out.extend(nearest.and_then(|nearest| overlap(scene, nearest)));
             }
             nearest = Some((body, face, pair));
         }
-        if let Some((body, face, pair)) = nearest {
-            tell(scene, body, face, &pair, &mut visit);
-        }
+        out.extend(nearest.and_then(|nearest| overlap(scene, nearest)));
         self.found = found;
     }
 }
@@ -255,10 +253,9 @@ fn fastest(world: &ContactWorld, y: &Vec3) -> f64 {
     world.poses.iter().map(|p| p.velocity_at(y).norm()).fold(0.0, f64::max)
 }
 
-/// Hands on a pair that overlaps, its node counted as zero.
-fn tell(scene: &Scene, body: u32, face: u32, pair: &Pair, visit: &mut impl FnMut(u32, Pair)) {
+/// A pair of a node and a face of `body`, if they overlap, its node counted as zero.
+fn overlap(scene: &Scene, (body, face, pair): (u32, u32, Pair)) -> Option<(u32, Pair)> {
     let inside = pair.gap <= 0.0 && -pair.gap <= DEEPEST * scene.facet_size[face as usize];
-    if let Some(outer) = pair.outer.filter(|_| inside) {
-        visit(body, Pair::node_obstacle(0, face, outer, pair.normal).with_gap(pair.gap));
-    }
+    let outer = pair.outer.filter(|_| inside)?;
+    Some((body, Pair::node_obstacle(0, face, outer, pair.normal).with_gap(pair.gap)))
 }

@@ -206,18 +206,14 @@ impl Targets {
     ) -> Option<Inside> {
         let count = target.kind.nodes();
         let mut x = [Vec3::zeros(); 8];
-        let (mut lo, mut hi) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
-        for (x, &n) in x.iter_mut().zip(target.nodes()) {
-            *x = motion.at(n);
-            lo = lo.inf(x);
-            hi = hi.sup(x);
-        }
-        let slack = BESIDE * (hi - lo).amax();
+        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
+        let x = &x[..count];
+        let tight = box_around(x.iter().copied());
+        let reach = tight.grown(BESIDE * tight.longest());
         let dimension = target.kind.dimension();
-        if (0..dimension).any(|k| y[k] < lo[k] - slack || y[k] > hi[k] + slack) {
+        if (0..dimension).any(|k| y[k] < reach.lo[k] || y[k] > reach.hi[k]) {
             return None;
         }
-        let x = &x[..count];
         let xi = shape_functions::inverse(target.kind, x, *y)?;
         if !shape_functions::contains(target.kind, xi, BESIDE) {
             return None;
