@@ -34,7 +34,7 @@
 //! `examples/library/` holds a program for each.
 //!
 //! Behind it lie sixteen rooms, in the order of dependency: a room uses only rooms listed before it
-//! (`tests/rooms.rs` checks it). ARCHITECTURE.md is the map. The first four are the crate in `elements/`, because
+//! (`tests/sources/rooms.rs` checks it). ARCHITECTURE.md is the map. The first four are the crate in `elements/`, because
 //! their kernels take most of the time to compile.
 
 #![warn(unreachable_pub)]

@@ -131,7 +131,7 @@ pub(crate) fn cubes25_motion(start: &BenchScene, time: f64, x: &mut [Vec3]) {
     let stand = 0.03;
     for (b, body) in start.scene.bodies.iter().enumerate().take(25) {
         let k = b % 5;
-        let slots = &start.scene.slots[body.slots.start as usize..body.slots.end as usize];
+        let slots = start.scene.slots_of(body);
         let fall = 20.0 * time.min(stand);
         let down = fall.min(0.1 * k as f64 + 0.0005);
         let up = 12.0 * (time - stand).max(0.0) * (1.0 + 0.2 * k as f64);
@@ -215,7 +215,7 @@ pub fn pile_motion(start: &BenchScene, step: usize, x: &mut [Vec3]) {
         let wave = |c: u64| (t + phase(c)).sin() - phase(c).sin();
         let offset = 0.05 * Vec3::new(wave(10), wave(11), wave(12));
         let turn = nalgebra::Rotation3::new(0.03 * Vec3::new(wave(13), wave(14), wave(15)));
-        let slots = &start.scene.slots[body.slots.start as usize..body.slots.end as usize];
+        let slots = start.scene.slots_of(body);
         let Some(&first) = slots.first() else { continue };
         let centre = start.x[first as usize];
         for &node in slots {

@@ -43,7 +43,6 @@ impl PairSearch for Brute {
                 }
                 let (p, q) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
                 let mut group = Group { a, b, limit: query.reach + scene.offset(a, b), ..Group::default() };
-                let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
                 let from = out.vertex_face.len();
                 if query.vertex_face {
                     let [first, second] = passes(scene, a, b, query.pass);
@@ -51,13 +50,13 @@ impl PairSearch for Brute {
                         if !wanted {
                             continue;
                         }
-                        for &node in &scene.slots[nodes.slots.start as usize..nodes.slots.end as usize] {
+                        for &node in scene.slots_of(nodes) {
                             let fits = |f: &u32| !scene.excludes_vertex_face(node, *f, swept);
                             out.vertex_face.extend(faces.facets.clone().filter(fits).map(|f| [node, f]));
                         }
                     }
                 }
-                group.vertex_face = part(from, out.vertex_face.len());
+                group.vertex_face = Part::between(from, out.vertex_face.len());
                 let from = out.edge_edge.len();
                 if query.edge_edge {
                     for e in p.edges.clone() {
@@ -66,7 +65,7 @@ impl PairSearch for Brute {
                         out.edge_edge.extend(others.filter(fits).map(|f| [e, f]));
                     }
                 }
-                group.edge_edge = part(from, out.edge_edge.len());
+                group.edge_edge = Part::between(from, out.edge_edge.len());
                 let from = out.face_face.len();
                 if query.face_face {
                     for f in p.facets.clone() {
@@ -75,7 +74,7 @@ impl PairSearch for Brute {
                         out.face_face.extend(others.filter(fits).map(|g| [f, g]));
                     }
                 }
-                group.face_face = part(from, out.face_face.len());
+                group.face_face = Part::between(from, out.face_face.len());
                 out.groups.push(group);
             }
         }

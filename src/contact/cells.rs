@@ -20,9 +20,10 @@
 use super::octree::Aabb;
 use super::scene::{FacetKind, Scene};
 use super::search::{
-    Findings, Group, NodeSearch, PairSearch, Part, Positions, Query, SearchError, SearchStats, check_finite,
-    check_query, passes,
+    Findings, Group, PairSearch, Part, Positions, Query, SearchError, SearchStats, check_finite, check_query,
+    passes,
 };
+use crate::math::Vec3;
 use std::time::Instant;
 
 /// Marks the end of a chain, a free place, a box that is not there.
@@ -108,11 +109,8 @@ impl Cells {
         let mut sizes: Vec<f64> = boxes.iter().filter(|b| !b.is_empty()).map(Aabb::longest).collect();
         sizes.sort_unstable_by(f64::total_cmp);
         let edge = 1.5 * sizes.get(sizes.len() / 2).copied().unwrap_or(1.0);
-        let mut all = Aabb::EMPTY;
-        for b in boxes.iter().filter(|b| !b.is_empty()) {
-            all.add(&b.lo);
-            all.add(&b.hi);
-        }
+        let full = boxes.iter().filter(|b| !b.is_empty());
+        let all = box_around(full.flat_map(|b| [b.lo.into(), b.hi.into()]));
         let origin = if all.is_empty() { [0.0; 3] } else { [0, 1, 2].map(|k| 0.5 * (all.lo[k] + all.hi[k])) };
         // Many points (boxes without size) still need a length.
         let edge = if edge > 0.0 { edge } else { all.longest() / (sizes.len().max(1) as f64).cbrt() };
@@ -172,11 +170,7 @@ impl Cells {
             );
             return;
         }
-        for &i in &self.large {
-            if meets(&self.fat[i as usize]) {
-                out.push(i);
-            }
-        }
+        out.extend(self.large.iter().filter(|&&i| meets(&self.fat[i as usize])));
         let single = first == last;
         for z in first[2]..=last[2] {
             for y in first[1]..=last[1] {
@@ -326,9 +320,9 @@ fn number_of_cells(lo: [u32; 3], hi: [u32; 3]) -> u64 {
     (0..3).map(|k| u64::from(hi[k] - lo[k]) + 1).product()
 }
 
-impl NodeSearch for Cells {
+impl Cells {
     /// A box with a coordinate that is not a number meets nothing.
-    fn insert_box(&mut self, id: u32, lo: [f64; 3], hi: [f64; 3]) {
+    pub(crate) fn insert_box(&mut self, id: u32, lo: [f64; 3], hi: [f64; 3]) {
         self.remove_box(id);
         if self.places.len() <= id as usize {
             self.places.resize(id as usize + 1, Place::Nowhere);
@@ -349,18 +343,18 @@ impl NodeSearch for Cells {
         }
     }
 
+    /// Tells that box `id` is now this one.
     #[inline]
-    fn move_box(&mut self, id: u32, lo: [f64; 3], hi: [f64; 3]) {
-        if let Some(fat) = self.stored(id)
-            && (0..3).all(|k| fat.lo[k] <= lo[k] && hi[k] <= fat.hi[k])
-        {
-            return;
+    pub(crate) fn move_box(&mut self, id: u32, lo: [f64; 3], hi: [f64; 3]) {
+        let holds = |fat: &Aabb| (0..3).all(|k| fat.lo[k] <= lo[k] && hi[k] <= fat.hi[k]);
+        if !self.stored(id).is_some_and(holds) {
+            self.insert_box(id, lo, hi);
         }
-        self.insert_box(id, lo, hi);
     }
 
+    /// Ids of boxes within `reach` of `x`, ascending; possibly a few more.
     #[inline]
-    fn query(&self, x: &[f64; 3], reach: f64, out: &mut Vec<u32>) {
+    pub(crate) fn query(&self, x: &[f64; 3], reach: f64, out: &mut Vec<u32>) {
         self.query_box(&x.map(|v| v - reach), &x.map(|v| v + reach), out);
     }
 }
@@ -382,16 +376,18 @@ impl CellSearch {
     }
 }
 
+/// The box around some points.
+pub(crate) fn box_around(points: impl IntoIterator<Item = Vec3>) -> Aabb {
+    points.into_iter().fold(Aabb::EMPTY, |mut all, p| {
+        all.add(p.as_ref());
+        all
+    })
+}
+
 /// Box of some nodes over the step.
 fn box_of(nodes: &[u32], at: Positions<'_>) -> Aabb {
-    let mut b = Aabb::EMPTY;
-    for x in [Some(at.x), at.end].into_iter().flatten() {
-        for &k in nodes {
-            let p = &x[k as usize];
-            b.add(&[p.x, p.y, p.z]);
-        }
-    }
-    b
+    let ends = [Some(at.x), at.end].into_iter().flatten();
+    box_around(ends.flat_map(|x| nodes.iter().map(|&k| x[k as usize])))
 }
 
 impl PairSearch for CellSearch {
@@ -454,6 +450,14 @@ impl CellSearch {
             let farthest = b.lo.iter().chain(&b.hi).fold(0.0, |m: f64, v| m.max(v.abs()));
             query.reach + thickest + 1e-14 * farthest
         };
+        let find = |cells: &Option<Cells>, nodes: &[u32], found: &mut Vec<u32>| {
+            let b = box_of(nodes, at);
+            let b = b.grown(reach(&b));
+            found.clear();
+            if let Some(cells) = cells {
+                cells.query_box(&b.lo, &b.hi, found);
+            }
+        };
         // (bodies, kind, first) beside the pair itself, to be put in order at the end.
         self.pairs.clear();
         let (pairs, found) = (&mut self.pairs, &mut self.found);
@@ -467,13 +471,8 @@ impl CellSearch {
         for (a, body) in scene.bodies.iter().enumerate() {
             let a = a as u32;
             if query.vertex_face {
-                for &node in &scene.slots[body.slots.start as usize..body.slots.end as usize] {
-                    let b = box_of(&[node], at);
-                    let b = b.grown(reach(&b));
-                    found.clear();
-                    if let Some(cells) = &self.faces {
-                        cells.query_box(&b.lo, &b.hi, found);
-                    }
+                for &node in scene.slots_of(body) {
+                    find(&self.faces, &[node], found);
                     for &face in found.iter().chain(&planes) {
                         let other = scene.facets[face as usize].body;
                         let wanted = scene.may_meet(a, other) && {
@@ -488,12 +487,7 @@ impl CellSearch {
             }
             if query.edge_edge {
                 for e in body.edges.clone() {
-                    let b = box_of(&scene.edges[e as usize].nodes, at);
-                    let b = b.grown(reach(&b));
-                    found.clear();
-                    if let Some(cells) = &self.edges {
-                        cells.query_box(&b.lo, &b.hi, found);
-                    }
+                    find(&self.edges, &scene.edges[e as usize].nodes, found);
                     for &f in found.iter().filter(|&&f| f > e) {
                         let other = scene.edges[f as usize].body;
                         if scene.may_meet(a, other) && !scene.excludes_edge_edge(e, f, swept) {
@@ -504,12 +498,7 @@ impl CellSearch {
             }
             if query.face_face {
                 for f in body.facets.clone().filter(|&f| scene.facets[f as usize].kind != FacetKind::Plane) {
-                    let b = box_of(scene.facets[f as usize].corners(), at);
-                    let b = b.grown(reach(&b));
-                    found.clear();
-                    if let Some(cells) = &self.faces {
-                        cells.query_box(&b.lo, &b.hi, found);
-                    }
+                    find(&self.faces, scene.facets[f as usize].corners(), found);
                     for &g in found.iter().filter(|&&g| g > f) {
                         let other = scene.facets[g as usize].body;
                         if scene.may_meet(a, other) && !scene.excludes_face_face(f, g, swept) {

@@ -67,7 +67,7 @@ pub(crate) fn check(scene: &Scene, reference: &[Vec3]) -> Vec<Problem> {
         for &(_, facet) in scene.unusable.iter().filter(|u| u.0 == b as u32) {
             problems.push(Problem::Unusable { body: name(), facet });
         }
-        let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
+        let facets = scene.facets_of(body);
         if facets.is_empty() {
             problems.push(Problem::Nothing { body: name() });
             continue;
@@ -114,7 +114,7 @@ pub(crate) fn check(scene: &Scene, reference: &[Vec3]) -> Vec<Problem> {
 
 fn same_places(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<Problem>) {
     let body = &scene.bodies[b];
-    let mut nodes = scene.slots[body.slots.start as usize..body.slots.end as usize].to_vec();
+    let mut nodes = scene.slots_of(body).to_vec();
     let at = |k: u32| reference[k as usize];
     // Adding zero makes one zero of two.
     let key = |k: u32| [at(k).x + 0.0, at(k).y + 0.0, at(k).z + 0.0];
@@ -133,9 +133,9 @@ fn same_places(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
 fn check_chain(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<Problem>) {
     let body = &scene.bodies[b];
     let name = || body.name.clone();
-    let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
+    let facets = scene.facets_of(body);
     let mut ends = Vec::new();
-    for &node in &scene.slots[body.slots.start as usize..body.slots.end as usize] {
+    for &node in scene.slots_of(body) {
         let own = scene.node_facets.of(node).iter().filter(|&&f| scene.facets[f as usize].body == b as u32);
         let (mut count, mut sense) = (0, 0);
         for &f in own.clone() {
@@ -211,7 +211,7 @@ fn check_sheet(scene: &Scene, b: usize, reference: &[Vec3], problems: &mut Vec<P
     if problems.len() > before {
         return;
     }
-    let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
+    let facets = scene.facets_of(body);
     // Volume of the cones over the facets, from a point of the surface so that it is exact far away too.
     let tip = reference[facets[0].nodes[0] as usize];
     let volume: f64 = facets

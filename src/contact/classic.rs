@@ -71,18 +71,17 @@ impl PairSearch for Classic {
                 let (plane, other) = (&scene.bodies[plane as usize], &scene.bodies[other as usize]);
                 let facet = plane.facets.start;
                 if plane.plane && query.vertex_face && scene.facets[facet as usize].kind == FacetKind::Plane {
-                    let nodes = &scene.slots[other.slots.start as usize..other.slots.end as usize];
+                    let nodes = scene.slots_of(other);
                     out.vertex_face.extend(nodes.iter().map(|&k| [k, facet]));
                 }
             }
-            let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
             out.groups.push(Group {
                 a: g.a,
                 b: g.b,
                 limit: g.limit,
-                vertex_face: part(vf, out.vertex_face.len()),
-                edge_edge: part(ee, out.edge_edge.len()),
-                face_face: part(ff, out.face_face.len()),
+                vertex_face: Part::between(vf, out.vertex_face.len()),
+                edge_edge: Part::between(ee, out.edge_edge.len()),
+                face_face: Part::between(ff, out.face_face.len()),
                 ..Group::default()
             });
         }

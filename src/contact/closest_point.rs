@@ -184,14 +184,21 @@ fn needle(y: &Vec3, a: &Vec3, b: &Vec3, c: &Vec3) -> Closest<3> {
         }
         seen = corner[i] + p * base + w * height;
     }
-    let mut best = on_edge(&seen, corner, 0);
-    for k in 1..3 {
-        let other = on_edge(&seen, corner, k);
+    let best = on_edges(&seen, corner);
+    Closest { distance_squared: (y - best.point).norm_squared(), degenerate, ..best }
+}
+
+/// Closest point on the edges of a facet, the first if several are equally close.
+#[inline]
+fn on_edges<const N: usize>(y: &Vec3, corner: [&Vec3; N]) -> Closest<N> {
+    let mut best = on_edge(y, corner, 0);
+    for k in 1..N {
+        let other = on_edge(y, corner, k);
         if other.distance_squared < best.distance_squared {
             best = other;
         }
     }
-    Closest { distance_squared: (y - best.point).norm_squared(), degenerate, ..best }
+    best
 }
 
 /// Closest point on edge `k` of a facet, in the weights of the facet.

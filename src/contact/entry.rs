@@ -1,10 +1,8 @@
 //! Did a point go through a facet on its way? What moves further between two contact checks than the other is thick is not found
 //! inside of it. And how thick is that?
 
-use super::cells::Cells;
-use super::octree::Aabb;
-use super::scene::{Body, Facet, Scene};
-use super::search::NodeSearch;
+use super::cells::{Cells, box_around};
+use super::scene::{Body, Scene};
 use crate::math::Vec3;
 
 /// Where on the way from `p` to `q` a point goes in through a facet with these corners and outward normal: a share of the way,
@@ -39,27 +37,21 @@ pub(crate) fn enters(p: &Vec3, q: &Vec3, corners: &[Vec3], normal: &Vec3) -> Opt
 /// How thick each body is [m], if that is less than `up_to`; infinite otherwise, and for bodies whose surface is two-sided:
 /// the least distance from the middle of a facet straight in to where the body ends.
 pub(crate) fn thickness(scene: &Scene, x: &[Vec3], up_to: f64) -> Vec<f64> {
-    let points = |facet: &Facet| {
-        let mut corners = [Vec3::zeros(); 4];
-        corners.iter_mut().zip(facet.corners()).for_each(|(to, &k)| *to = x[k as usize]);
-        (corners, facet.corners().len())
-    };
     let mut found = Vec::new();
     let of_body = |body: &Body| {
-        let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
+        let facets = scene.facets_of(body);
         if body.plane || body.attributes.two_sided() || up_to <= 0.0 {
             return f64::INFINITY;
         }
         let size = body.median_edge.max(up_to);
         let mut cells = Cells::new([0.0; 3], size, 0.0);
         for (i, facet) in (0..).zip(facets) {
-            let mut tight = Aabb::EMPTY;
-            facet.corners().iter().for_each(|&k| tight.add(x[k as usize].as_ref()));
+            let tight = box_around(facet.corners().iter().map(|&k| x[k as usize]));
             cells.insert_box(i, tight.lo, tight.hi);
         }
         let mut least = f64::INFINITY;
         for facet in facets {
-            let (corners, count) = points(facet);
+            let (corners, count) = facet.points(x);
             let middle = corners[..count].iter().sum::<Vec3>() / count as f64;
             let Some(n) = facet.area_vector(x).try_normalize(0.0) else { continue };
             let far = middle - up_to * n;
@@ -67,7 +59,7 @@ pub(crate) fn thickness(scene: &Scene, x: &[Vec3], up_to: f64) -> Vec<f64> {
             cells.query_box(lo.as_ref(), hi.as_ref(), &mut found);
             for &other in &found {
                 let other = &facets[other as usize];
-                let (corners, count) = points(other);
+                let (corners, count) = other.points(x);
                 // the way back, in from behind
                 if let Some(at) = enters(&far, &middle, &corners[..count], &other.area_vector(x)) {
                     least = least.min((1.0 - at) * up_to);
@@ -85,13 +77,12 @@ pub(crate) fn far_sides(scene: &Scene, body: &Body, reference: &[Vec3], pairs: &
     let reach = 0.5 * body.median_edge;
     let mut cells = Cells::new([0.0; 3], 2.0 * body.median_edge, 0.0);
     for f in body.facets.clone() {
-        let mut tight = Aabb::EMPTY;
-        scene.facets[f as usize].corners().iter().for_each(|&k| tight.add(reference[k as usize].as_ref()));
-        let around = tight.grown(reach);
+        let corners = scene.facets[f as usize].corners().iter();
+        let around = box_around(corners.map(|&k| reference[k as usize])).grown(reach);
         cells.insert_box(f - body.facets.start, around.lo, around.hi);
     }
     let mut found = Vec::new();
-    for &node in &scene.slots[body.slots.start as usize..body.slots.end as usize] {
+    for &node in scene.slots_of(body) {
         let y = reference[node as usize];
         cells.query_box(y.as_ref(), y.as_ref(), &mut found);
         for f in found.iter().map(|f| body.facets.start + f) {

@@ -53,23 +53,10 @@ pub enum Verdict {
 }
 
 impl Inclusion {
-    /// Does node `p` meet node `a` at or after the share `after` of the step?
-    pub(crate) fn node_node(&self, p: &Path, a: &Path, after: f64) -> Verdict {
-        let Differences { from: [c0], to: [c1] } = Differences::node(p, [a]);
-        self.decide(&[c0; 4], &[c1; 4], false, after)
-    }
-
-    /// Does node `p` meet the segment `a b` at or after `after`?
-    pub(crate) fn node_segment(&self, p: &Path, corners: [&Path; 2], after: f64) -> Verdict {
-        let Differences { from, to } = Differences::node(p, corners);
-        self.decide(&[from[0], from[1], from[0], from[1]], &[to[0], to[1], to[0], to[1]], false, after)
-    }
-
-    /// Does node `p` meet the triangle `a b c` at or after `after`?
+    /// Does node `p` meet the triangle `a b c` at or after the share `after` of the step?
     pub fn node_triangle(&self, p: &Path, corners: [&Path; 3], after: f64) -> Verdict {
         let Differences { from, to } = Differences::node(p, corners);
-        let square = |r: [Vec3; 3]| [r[0], r[1], r[2], r[1] + (r[2] - r[0])];
-        self.decide(&square(from), &square(to), true, after)
+        self.decide(&of_triangle(from), &of_triangle(to), true, after)
     }
 
     /// Does the edge `a b` meet the edge `c d` at or after `after`?
@@ -118,6 +105,11 @@ impl Inclusion {
         }
         if first < f64::INFINITY { Verdict::Impact { t: first, found: true } } else { Verdict::Clear }
     }
+}
+
+/// Corners c₀₀, c₁₀, c₀₁ and c₁₁ of the parallelogram whose half is a triangle.
+fn of_triangle([a, b, c]: [Vec3; 3]) -> [Vec3; 4] {
+    [a, b, c, b + (c - a)]
 }
 
 /// A box of (t, u, v).
@@ -207,34 +199,31 @@ impl Stack {
 /// until it parts for good or comes nearer than the tolerance, and boxes settle the rest. `None` is proven;
 /// the time keeps a share of the gap, as the filter's does.
 pub(crate) fn node_node(p: &Path, a: &Path, sweep: &Sweep) -> Option<f64> {
-    let ask = |boxes: &Inclusion, after| boxes.node_node(p, a, after);
-    decided(&Differences::node(p, [a]), sweep, |r| r[0], ask)
+    decided(&Differences::node(p, [a]), sweep, |r| r[0], |[r]| [r; 4])
 }
 
 /// Time at which node `p` meets a segment of the plane, decided as for `node_node`.
 pub(crate) fn node_segment(p: &Path, corners: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    let ask = |boxes: &Inclusion, after| boxes.node_segment(p, corners, after);
-    decided(&Differences::node(p, corners), sweep, swept::nearest_of_segment, ask)
+    decided(&Differences::node(p, corners), sweep, swept::nearest_of_segment, |[a, b]| [a, b, a, b])
 }
 
 /// Time at which node `p` meets a triangle, decided as for `node_node`.
 pub fn node_triangle(p: &Path, corners: [&Path; 3], sweep: &Sweep) -> Option<f64> {
-    let ask = |boxes: &Inclusion, after| boxes.node_triangle(p, corners, after);
-    decided(&Differences::node(p, corners), sweep, swept::nearest_of_triangle, ask)
+    decided(&Differences::node(p, corners), sweep, swept::nearest_of_triangle, of_triangle)
 }
 
 /// Time at which two edges meet, decided as for `node_node`.
 pub fn edge_edge(ab: [&Path; 2], cd: [&Path; 2], sweep: &Sweep) -> Option<f64> {
-    let ask = |boxes: &Inclusion, after| boxes.edge_edge(ab, cd, after);
-    decided(&Differences::edges(ab, cd), sweep, swept::nearest_of_parallelogram, ask)
+    decided(&Differences::edges(ab, cd), sweep, swept::nearest_of_parallelogram, |r| r)
 }
 
+/// `corners` makes c₀₀ … c₁₁ of the differences; of a triangle, which has three, they are those of a parallelogram.
 #[inline]
 fn decided<const K: usize>(
     motion: &Differences<K>,
     sweep: &Sweep,
     nearest: impl Fn(&[Vec3; K]) -> Vec3,
-    ask: impl Fn(&Inclusion, f64) -> Verdict,
+    corners: impl Fn([Vec3; K]) -> [Vec3; 4],
 ) -> Option<f64> {
     let t = sweep.filter(motion, &nearest)?;
     let boxes = Inclusion { min_separation: sweep.min_separation, ..Inclusion::default() };
@@ -242,6 +231,9 @@ fn decided<const K: usize>(
     match swept::advance(motion, t, &goal, nearest) {
         Outcome::Parted => None,
         Outcome::Near(_) => Some(t),
-        Outcome::Open(after) => (ask(&boxes, after) != Verdict::Clear).then_some(t),
+        Outcome::Open(after) => {
+            let verdict = boxes.decide(&corners(motion.from), &corners(motion.to), K == 3, after);
+            (verdict != Verdict::Clear).then_some(t)
+        }
     }
 }

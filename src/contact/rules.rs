@@ -129,22 +129,17 @@ pub(crate) fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64
         }
     }
     let (hit, normal, gap) = best.1?;
-    let VertexFace { node, side, .. } = *record;
-    let (weights, point) = (hit.weights, hit.point);
-    let distance_squared = (y - point).norm_squared();
-    let face = hit.face;
     Some(VertexFace {
-        node,
-        face,
+        face: hit.face,
         feature: Feature::Face,
-        side,
         xi: 0.0,
         eta: 0.0,
-        weights,
-        point,
-        distance_squared,
+        weights: hit.weights,
+        point: hit.point,
+        distance_squared: (y - hit.point).norm_squared(),
         gap,
         normal,
+        ..*record
     })
 }
 

@@ -294,6 +294,16 @@ impl Scene {
         (slots * self.bodies.len()).div_ceil(self.slots.len().max(1)).max(1)
     }
 
+    /// The surface nodes of a body, ascending.
+    pub(crate) fn slots_of(&self, body: &Body) -> &[u32] {
+        &self.slots[body.slots.start as usize..body.slots.end as usize]
+    }
+
+    /// The facets of a body.
+    pub(crate) fn facets_of(&self, body: &Body) -> &[Facet] {
+        &self.facets[body.facets.start as usize..body.facets.end as usize]
+    }
+
     /// Numbers the surfaces of `bodies`; `reference` holds the undeformed positions of all nodes.
     ///
     /// Facets that name a node beyond `reference`, or one node twice so that nothing is left of them,
@@ -445,7 +455,7 @@ impl Scene {
     fn find_rings(&self, reference: &[Vec3]) -> Lists {
         let mut pairs = Vec::new();
         for body in self.bodies.iter().filter(|b| b.attributes.self_contact) {
-            for &node in &self.slots[body.slots.start as usize..body.slots.end as usize] {
+            for &node in self.slots_of(body) {
                 for &own in self.node_facets.of(node) {
                     let n = self.facets[own as usize].area_vector(reference);
                     for &corner in self.facets[own as usize].corners() {
@@ -586,11 +596,22 @@ pub fn split(n: [u32; 4]) -> [[u32; 3]; 2] {
 }
 
 impl Facet {
+    /// Where its corners are, and how many it has.
+    pub(crate) fn points(&self, x: &[Vec3]) -> ([Vec3; 4], usize) {
+        (self.nodes.map(|k| x[k as usize]), self.kind.corners())
+    }
+
     /// Outward normal times a measure of size: twice the area of a triangle, the area spanned by the
     /// diagonals of a quad (twice its area if flat), the length of a segment, 1 for a plane's unit tip.
     #[inline]
     pub(crate) fn area_vector(&self, x: &[Vec3]) -> Vec3 {
-        let p = |k: usize| &x[self.nodes[k] as usize];
+        self.area_vector_at(|k| x[k as usize])
+    }
+
+    /// The same with its nodes where `at` says.
+    #[inline]
+    pub(crate) fn area_vector_at(&self, at: impl Fn(u32) -> Vec3) -> Vec3 {
+        let p = |k: usize| at(self.nodes[k]);
         match self.kind {
             FacetKind::Plane => p(1) - p(0),
             FacetKind::Point => p(0) - p(1),

@@ -129,13 +129,6 @@ pub struct EdgeEdge {
     pub normal: Vec3,
 }
 
-/// Two bodies whose boxes are within reach; the same one twice if it may touch itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct BodyPair {
-    pub a: u32,
-    pub b: u32,
-}
-
 /// What a search did since its last call, and for how long [s].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SearchStats {
@@ -237,6 +230,10 @@ pub struct Part {
 }
 
 impl Part {
+    pub(super) fn between(from: usize, to: usize) -> Part {
+        Part { from: from as u32, to: to as u32 }
+    }
+
     #[inline]
     pub fn of<'a, T>(&self, all: &'a [T]) -> &'a [T] {
         &all[self.from as usize..self.to as usize]
@@ -287,9 +284,8 @@ impl Candidates {
 
     /// A group of nodes and faces, and of edges, `from` here to the end of the lists; none without candidates.
     pub(super) fn add_group(&mut self, of: &Group, from: [usize; 2]) {
-        let part = |from: usize, to: usize| Part { from: from as u32, to: to as u32 };
-        let vertex_face = part(from[0], self.vertex_face.len());
-        let edge_edge = part(from[1], self.edge_edge.len());
+        let vertex_face = Part::between(from[0], self.vertex_face.len());
+        let edge_edge = Part::between(from[1], self.edge_edge.len());
         if vertex_face.len() + edge_edge.len() > 0 {
             self.groups.push(Group { vertex_face, edge_edge, face_face: Part::default(), ..*of });
         }
@@ -383,17 +379,6 @@ pub trait PairSearch: Send {
     fn stats(&self) -> &SearchStats {
         &self.findings().stats
     }
-}
-
-/// A way to find what is near one node at a time, in a set of boxes that change one at a time.
-pub trait NodeSearch {
-    fn insert_box(&mut self, id: u32, lo: [f64; 3], hi: [f64; 3]);
-
-    /// Tells that box `id` is now this one.
-    fn move_box(&mut self, id: u32, lo: [f64; 3], hi: [f64; 3]);
-
-    /// Ids of boxes within `reach` of `x`, ascending; possibly a few more.
-    fn query(&self, x: &[f64; 3], reach: f64, out: &mut Vec<u32>);
 }
 
 /// Refuses positions and questions no search can work with.

@@ -34,11 +34,6 @@ pub struct Path {
 }
 
 impl Path {
-    /// A point at rest.
-    pub fn still(at: Vec3) -> Path {
-        Path { from: at, to: at }
-    }
-
     /// Position at the share `t` of the step.
     #[inline]
     pub fn at(&self, t: f64) -> Vec3 {

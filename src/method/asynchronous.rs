@@ -71,7 +71,6 @@ use super::chunks::follow_supports;
 use super::impulses::Impulses;
 use super::{Blow, Method, Reached, StepError};
 use crate::math::Vec3;
-use crate::model::forces::Forces;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use clock::Clock;
@@ -80,9 +79,9 @@ use contactors::Around;
 use edges::Edges;
 use group::KickSums;
 use groups::Groups;
-use impulses::ContactContext;
+use impulses::{ContactContext, DriftedView};
 use prescribed::PrescribedGroup;
-use queue::{Event, Kind, Queue, key, kind_and_id};
+use queue::{Event, Kind, Queue};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use synchronised::{Synchronised, When};
@@ -217,19 +216,19 @@ impl Asynchronous {
     /// Puts everything that is due into the queues.
     fn fill_queues(&mut self) {
         self.kicks.clear();
-        self.kicks.push((self.window.1, key(Kind::Window, 0)));
+        self.kicks.push((self.window.1, Kind::Window, 0));
         for (i, group) in self.prescribed.iter().enumerate() {
-            self.kicks.push((group.next, key(Kind::PrescribedGroup, i as u32)));
+            self.kicks.push((group.next, Kind::PrescribedGroup, i as u32));
         }
         for (g, group) in self.groups.list.iter().enumerate() {
-            self.kicks.push((group.next, key(Kind::Kick, g as u32)));
+            self.kicks.push((group.next, Kind::Kick, g as u32));
         }
         self.checks.clear();
         for (i, check_group) in self.collisions.check_groups.iter().enumerate() {
-            self.checks.push((check_group.next, key(Kind::Node, i as u32)));
+            self.checks.push((check_group.next, Kind::Node, i as u32));
         }
         for (i, check_group) in self.edges.check_groups.iter().enumerate() {
-            self.checks.push((check_group.next, key(Kind::Edge, i as u32)));
+            self.checks.push((check_group.next, Kind::Edge, i as u32));
         }
     }
 
@@ -257,16 +256,9 @@ impl Asynchronous {
 
     /// Which element failed, in words.
     fn failure(&self, tick: u64, det_f: f64, model: &Model, state: &State) -> StepError {
-        let time = self.clock.time(tick);
-        let at = |i: usize| state.x[i] + self.clock.between(self.tau[i], tick) * state.v[i];
-        let x: Vec<Vec3> = (0..state.x.len()).map(at).collect();
-        let (block, element, found) = Forces::find_failure(model, &x).unwrap_or((0, 0, det_f));
-        let body = model.body_of_block(block).name.clone();
-        if det_f.is_finite() && found.is_finite() {
-            StepError::Inverted { body, element, time, det_f: found }
-        } else {
-            StepError::NotFinite { body, element, time, dt: self.range[2], stable: model.stable_step() }
-        }
+        let motion = DriftedView { x: &state.x, v: &state.v, tau: &self.tau, when: self.when(tick) };
+        let x: Vec<Vec3> = (0..state.x.len() as u32).map(|n| motion.at(n)).collect();
+        StepError::of_elements(model, &x, det_f.is_finite(), self.clock.time(tick), self.range[2])
     }
 
     /// Measures the state of one instant and writes the books that belong to it.
@@ -361,8 +353,8 @@ impl Asynchronous {
     ) -> Result<(), (u64, StepError)> {
         let begin = Instant::now();
         loop {
-            let (tick, event) = self.checks.first();
-            if tick >= end || (tick, event) > kick {
+            let (tick, kind, id) = self.checks.first();
+            if tick >= end || (tick, kind, id) > kick {
                 break;
             }
             let when = self.when(tick);
@@ -371,17 +363,16 @@ impl Asynchronous {
             if collisions.is_due(tick) {
                 collisions.refresh(edges, &context);
             }
-            let next = match kind_and_id(event) {
-                (Kind::Edge, id) => edges.check(id as usize, collisions, &mut context),
-                (_, id) => collisions.check(id as usize, &mut context),
+            let next = match kind {
+                Kind::Edge => edges.check(id as usize, collisions, &mut context),
+                _ => collisions.check(id as usize, &mut context),
             };
             if let Some(bodies) = self.collisions.passed {
-                let [first, second] =
-                    bodies.map(|b| self.collisions.world.scene.bodies[b as usize].name.clone());
+                let [first, second] = self.collisions.world.names(bodies);
                 let time = self.clock.time(tick);
                 return Err((tick, StepError::PassedThrough { first, second, time }));
             }
-            self.checks.replace_first((next, event));
+            self.checks.replace_first((next, kind, id));
         }
         ledger.phases.search += begin.elapsed().as_secs_f64();
         Ok(())
@@ -398,7 +389,7 @@ impl Asynchronous {
         let mut until_look = 0;
         loop {
             let (kick, check) = (self.kicks.first(), self.checks.first());
-            let (tick, event) = kick.min(check);
+            let (tick, kind, id) = kick.min(check);
             if tick >= end {
                 return Ok((end, Reached::Until));
             }
@@ -410,7 +401,6 @@ impl Asynchronous {
             }
             until_look -= 1;
             let failed = |error| (tick, error);
-            let (kind, id) = kind_and_id(event);
             let next = match kind {
                 Kind::Window => self.close_window(tick, model, state, ledger).map_err(failed)?,
                 Kind::PrescribedGroup => self.prescribe(id as usize, tick, model, state),
@@ -420,7 +410,7 @@ impl Asynchronous {
                     continue;
                 }
             };
-            self.kicks.replace_first((next, event));
+            self.kicks.replace_first((next, kind, id));
         }
     }
 }

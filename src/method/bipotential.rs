@@ -328,11 +328,8 @@ impl ContactSet {
     /// Finds the forces and changes the velocities `v` accordingly.
     pub(crate) fn solve(&mut self, options: &Options, dt: f64, v: &mut [Vec3]) {
         let limits = Limits {
-            local: options.local,
-            tolerance: options.tolerance,
-            scale: self.speed.max(options.speed),
-            sweeps: options.sweeps,
             natural_map_residual: options.natural_map_residual,
+            ..limits(options, self.speed.max(options.speed))
         };
         self.report = self.contacts.solve(&self.world.inertia, dt, v, &limits);
         self.unfinished += u64::from(self.report.unfinished > 0);
@@ -433,14 +430,7 @@ impl ContactSet {
             (contact.mu, contact.outer, contact.force) = (0.0, Vec3::zeros(), Vec3::zeros());
             contact.velocity_bias = pair.gap;
         }
-        let limits = Limits {
-            local: options.local,
-            tolerance: options.tolerance,
-            scale: depth,
-            sweeps: options.sweeps,
-            natural_map_residual: None,
-        };
-        self.contacts.solve(&self.world.inertia, 1.0, &mut self.moved, &limits);
+        self.contacts.solve(&self.world.inertia, 1.0, &mut self.moved, &limits(options, depth));
         for (x, d) in x.iter_mut().zip(&self.moved) {
             *x += d;
         }
@@ -455,9 +445,8 @@ impl ContactSet {
             let edges = u32::from(k.key.kind == Kind::EdgeEdge);
             [edges, k.key.first, k.key.second, k.body].map(f64::from)
         });
-        record.numbers(&name("kept"), &keys.collect::<Vec<f64>>());
-        let forces: Vec<Vec3> = self.kept.iter().map(|k| k.force).collect();
-        record.vectors(&name("forces"), &forces);
+        record.numbers_from(&name("kept"), keys);
+        record.vectors_from(&name("forces"), self.kept.iter().map(|k| k.force));
         let DeferredWork { contact, outer } = self.deferred;
         record.numbers(&name("halves"), &[contact, outer, self.speed, self.depth, self.contacts.typical]);
         record.counts(&name("unfinished"), &[self.unfinished]);
@@ -482,6 +471,12 @@ impl ContactSet {
         [self.unfinished] = record.read_counts(&name("unfinished"))?;
         Ok(())
     }
+}
+
+/// When contacts count as solved whose velocities, or displacements, are of the size `scale`.
+fn limits(options: &Options, scale: f64) -> Limits {
+    let &Options { local, tolerance, sweeps, .. } = options;
+    Limits { local, tolerance, scale, sweeps, natural_map_residual: None }
 }
 
 /// Sum of `v` over those `slots` that have one, and their number: halves of halves, the same whoever adds them.

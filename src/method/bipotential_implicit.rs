@@ -38,12 +38,11 @@ use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::contacts::Report;
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
 use carom_declare::{Count, Item, Positive, Share, kind, section};
-pub(super) use equations::external;
 use equations::{Equations, Work, velocity};
+pub(super) use equations::{external, external_ramped, increment_of, length};
 use std::sync::atomic::AtomicBool;
 use thin::Thin;
 
@@ -150,24 +149,14 @@ impl BipotentialImplicit {
         })
     }
 
-    /// How the contacts of the last iteration were solved.
-    pub fn report(&self) -> Report {
-        self.contact_set.report
-    }
-
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.newton.iterations, self.halved)
     }
 
     fn find_contacts(&mut self, model: &Model, state: &State, h: f64) -> Result<f64, StepError> {
-        let contact = &self.options.contact();
-        let (x, v) = (&state.x[..], &state.v[..]);
-        Ok(self.contact_set.search_contacts(
-            model,
-            contact,
-            &StepInput { x, v, free: v, time: state.time, dt: h },
-        )?)
+        let step = StepInput { x: &state.x, v: &state.v, free: &state.v, time: state.time, dt: h };
+        Ok(self.contact_set.search_contacts(model, &self.options.contact(), &step)?)
     }
 
     /// A part of a step.

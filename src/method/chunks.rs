@@ -62,8 +62,7 @@ pub(crate) fn support_impulse<T>(chunks: &[Chunk<T>], held: usize) -> Vec3 {
 }
 
 pub(crate) fn save_support<T>(chunks: &[Chunk<T>], name: &str, record: &mut Record) {
-    let support: Vec<Vec3> = chunks.iter().flat_map(|c| &c.support).copied().collect();
-    record.vectors(&format!("{name}.support"), &support);
+    record.vectors_from(&format!("{name}.support"), chunks.iter().flat_map(|c| c.support.iter().copied()));
 }
 
 pub(crate) fn restore_support<T>(
@@ -71,12 +70,7 @@ pub(crate) fn restore_support<T>(
     name: &str,
     record: &Record,
 ) -> Result<(), RecordError> {
-    let mut support = vec![Vec3::zeros(); chunks.last().map_or(0, |c| c.held.end)];
-    record.read_vectors(&format!("{name}.support"), &mut support)?;
-    for chunk in chunks {
-        chunk.support.copy_from_slice(&support[chunk.held.clone()]);
-    }
-    Ok(())
+    record.vectors_to(&format!("{name}.support"), chunks.iter_mut().flat_map(|c| &mut c.support))
 }
 
 /// Brings held nodes to the motion of their supports.

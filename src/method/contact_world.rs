@@ -65,6 +65,11 @@ impl ContactWorld {
         (0..self.scene.bodies.len() as u32).any(|b| self.scene.meets_anybody(b))
     }
 
+    /// The user's names of two bodies.
+    pub(crate) fn names(&self, bodies: [u32; 2]) -> [String; 2] {
+        bodies.map(|b| self.scene.bodies[b as usize].name.clone())
+    }
+
     /// Brings nodes to `x` and obstacles to where they are at `time`.
     pub fn place(&mut self, model: &Model, x: impl IndexedParallelIterator<Item = Vec3>, time: f64) {
         let soft = x.len();
@@ -104,9 +109,8 @@ impl ContactWorld {
             return;
         }
         let known = &self.search.findings().narrow.sides.known;
-        let (keys, sides): (Vec<u64>, Vec<u64>) = known.iter().map(|&(k, s)| (k, u64::from(s > 0))).unzip();
-        record.counts(&format!("{method}.sides.of"), &keys);
-        record.counts(&format!("{method}.sides"), &sides);
+        record.counts_from(&format!("{method}.sides.of"), known.iter().map(|k| k.0));
+        record.counts_from(&format!("{method}.sides"), known.iter().map(|k| u64::from(k.1 > 0)));
     }
 
     pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {

@@ -362,12 +362,11 @@ impl Method for Dcr {
         record.numbers("dcr.shift", &[self.half_step_energy, self.short]);
         self.collisions.world.save("dcr", record);
         record.vectors("dcr.x", &self.collisions.world.x);
-        let known: Vec<f64> = self.collisions.known.iter().flat_map(|k| k.map(f64::from)).collect();
-        record.numbers("dcr.known", &known);
+        record.numbers_from("dcr.known", self.collisions.known.iter().flat_map(|k| k.map(f64::from)));
     }
 
-    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
-        self.newmark.restore(model, "dcr", record)?;
+    fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
+        self.newmark.restore("dcr", record)?;
         [self.half_step_energy, self.short] = record.read_values("dcr.shift")?;
         self.collisions.world.restore("dcr", record)?;
         let known = record.get("dcr.known")?;

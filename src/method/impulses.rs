@@ -127,11 +127,10 @@ impl Impulses {
     }
 
     pub fn save(&self, method: &str, record: &mut Record) {
-        let bodies: Vec<f64> = self.between.iter().flat_map(|p| p.0.map(f64::from)).collect();
-        let impulses: Vec<Vec3> = self.between.iter().map(|p| p.1).collect();
         record.vectors(&format!("{method}.received"), &self.received);
-        record.numbers(&format!("{method}.bodies"), &bodies);
-        record.vectors(&format!("{method}.impulses"), &impulses);
+        record
+            .numbers_from(&format!("{method}.bodies"), self.between.iter().flat_map(|p| p.0.map(f64::from)));
+        record.vectors_from(&format!("{method}.impulses"), self.between.iter().map(|p| p.1));
     }
 
     pub fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {

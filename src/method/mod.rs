@@ -45,6 +45,7 @@ pub mod velocity_update;
 pub mod verlet;
 
 use crate::math::Vec3;
+use crate::model::forces::Forces;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::Newton;
@@ -142,6 +143,18 @@ pub enum StepError {
     OverlapAtStart { first: String, second: String, depth: f64 },
     #[error("contacts cannot be found: {0}")]
     Search(#[from] crate::contact::search::SearchError),
+}
+
+impl StepError {
+    /// Elements have failed at positions `x` in a step of length `dt`: which one, and how. `finite` tells whether their energy is a number.
+    fn of_elements(model: &Model, x: &[Vec3], finite: bool, time: f64, dt: f64) -> StepError {
+        let (block, element, det_f) = Forces::find_failure(model, x).unwrap_or((0, 0, f64::NAN));
+        let body = model.body_of_block(block).name.clone();
+        match finite && det_f.is_finite() {
+            true => StepError::Inverted { body, element, time, det_f },
+            false => StepError::NotFinite { body, element, time, dt, stable: model.stable_step() },
+        }
+    }
 }
 
 fn in_contact(contact: &Option<[String; 2]>) -> String {

@@ -78,13 +78,12 @@ struct ChunkSums {
 }
 
 /// What a held node remembers between two half steps.
-#[derive(Clone, Copy, Default, bytemuck::Zeroable, bytemuck::Pod)]
-#[repr(C)]
+#[derive(Clone, Copy, Default)]
 struct Memory {
     /// Velocity at the start of the step.
-    v: [f64; 3],
+    v: Vec3,
     /// `f − f_ext + c m v` at the start of the step: what the support has to bear.
-    pull: [f64; 3],
+    pull: Vec3,
 }
 
 /// Accelerations, forces and supports of all nodes, and the length of the step.
@@ -155,7 +154,7 @@ impl Newmark {
                 let start = c * CHUNK;
                 let mine = &restraints.held[chunk.held.clone()];
                 for (held, memory) in mine.iter().zip(&mut chunk.own.memory) {
-                    memory.v = v[held.node as usize - start].into();
+                    memory.v = v[held.node as usize - start];
                 }
                 for ((x, v), a) in x.iter_mut().zip(v.iter_mut()).zip(&*a) {
                     *v += 0.5 * dt * a;
@@ -168,14 +167,14 @@ impl Newmark {
                     let goal = model.reference[held.node as usize] + restraints.displacement(held, t1);
                     (x[i], v[i]) = match supports {
                         Supports::Projection => {
-                            let free = held.free * (Vec3::from(memory.v) + 0.5 * dt * a[i]);
+                            let free = held.free * (memory.v + 0.5 * dt * a[i]);
                             let prescribed = (goal - from) - held.free * (goal - from);
                             (from + dt * free + prescribed, free + prescribed / dt)
                         }
                         Supports::Rattle => {
                             // p½ = p − ½h∇V(q): all of the force, also what the support will bear
-                            let force = -Vec3::from(memory.pull) / model.mass[held.node as usize];
-                            let middle = Vec3::from(memory.v) + 0.5 * dt * force;
+                            let force = -memory.pull / model.mass[held.node as usize];
+                            let middle = memory.v + 0.5 * dt * force;
                             let gradient = held.directions;
                             let constraints = |x: &Vec3| rattle::Constraints {
                                 g: gradient.transpose() * (x - goal),
@@ -185,7 +184,7 @@ impl Newmark {
                         }
                     };
                     // what has brought it from vₙ to v½, for the books and for the way back
-                    a[i] = (v[i] - Vec3::from(memory.v)) / (0.5 * dt);
+                    a[i] = (v[i] - memory.v) / (0.5 * dt);
                 }
             });
     }
@@ -306,7 +305,7 @@ impl Newmark {
         for chunk in &mut self.chunks {
             for (held, memory) in model.restraints.held[chunk.held.clone()].iter().zip(&mut chunk.own.memory)
             {
-                memory.v = state.v[held.node as usize].into();
+                memory.v = state.v[held.node as usize];
             }
         }
         let mut scratch = Ledger::default();
@@ -444,7 +443,7 @@ impl Half<'_> {
         *a = held.free * *a;
         let body = self.model.body_of_node(node);
         let pull = unbalanced_force(body, m, self.forces.at(node), &self.loads.now, held, self.t1, *v);
-        let before = std::mem::replace(memory, Memory { v: memory.v, pull: pull.into() });
+        let before = std::mem::replace(memory, Memory { v: memory.v, pull });
         let support = self.book_held(held, &before, pull, [middle, *v], sums);
         if body.damping > 0.0 {
             // the drag booked before was that of the node unheld
@@ -475,7 +474,7 @@ impl Half<'_> {
     ) -> Vec3 {
         let node = held.node as usize;
         let (m, dt, x) = (self.model.mass[node], self.dt, self.x[node]);
-        let (v_before, pull_before) = (Vec3::from(before.v), Vec3::from(before.pull));
+        let &Memory { v: v_before, pull: pull_before } = before;
         let bear = 0.5 * (pull_before + pull);
         let touch = self.touched.map_or(ContactKick::default(), |t| t.at(node));
         let impulse = m * (v - v_before) + dt * bear - touch.impulse;
@@ -510,16 +509,11 @@ fn unbalanced_force(
 }
 
 fn check(model: &Model, state: &State, totals: &Totals, time: f64, dt: f64) -> Result<(), StepError> {
-    if totals.strain.is_finite() && totals.det_f > 0.0 {
-        return Ok(());
+    let finite = totals.strain.is_finite();
+    match finite && totals.det_f > 0.0 {
+        true => Ok(()),
+        false => Err(StepError::of_elements(model, &state.x, finite, time, dt)),
     }
-    let (block, element, det_f) = Forces::find_failure(model, &state.x).unwrap_or((0, 0, f64::NAN));
-    let body = model.body_of_block(block).name.clone();
-    Err(if totals.strain.is_finite() && det_f.is_finite() {
-        StepError::Inverted { body, element, time, det_f }
-    } else {
-        StepError::NotFinite { body, element, time, dt, stable: model.stable_step() }
-    })
 }
 
 impl Newmark {
@@ -556,26 +550,18 @@ impl Newmark {
         self.control.save(method, record);
         record.vectors(&name("a"), &self.a);
         record.vectors(&name("load"), &self.loads.now);
-        let memory: Vec<Memory> = self.chunks.iter().flat_map(|c| &c.own.memory).copied().collect();
-        record.numbers(&name("memory"), bytemuck::cast_slice(&memory));
+        let memory = self.chunks.iter().flat_map(|c| &c.own.memory);
+        record.vectors_from(&name("memory"), memory.flat_map(|m| [m.v, m.pull]));
         chunks::save_support(&self.chunks, method, record);
     }
 
-    pub(crate) fn restore(
-        &mut self,
-        model: &Model,
-        method: &str,
-        record: &Record,
-    ) -> Result<(), RecordError> {
+    pub(crate) fn restore(&mut self, method: &str, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("{method}.{what}");
         self.control.restore(method, record)?;
         record.read_vectors(&name("a"), &mut self.a)?;
         record.read_vectors(&name("load"), &mut self.loads.now)?;
-        let mut memory = vec![Memory::default(); model.restraints.held.len()];
-        record.read_numbers(&name("memory"), bytemuck::cast_slice_mut(&mut memory))?;
-        for chunk in &mut self.chunks {
-            chunk.own.memory.copy_from_slice(&memory[chunk.held.clone()]);
-        }
+        let memory = self.chunks.iter_mut().flat_map(|c| &mut c.own.memory);
+        record.vectors_to(&name("memory"), memory.flat_map(|m| [&mut m.v, &mut m.pull]))?;
         chunks::restore_support(&mut self.chunks, method, record)
     }
 }

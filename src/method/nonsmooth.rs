@@ -369,8 +369,8 @@ impl Method for Nonsmooth {
         self.touching.save(record);
     }
 
-    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
-        self.newmark.restore(model, "nonsmooth", record)?;
+    fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
+        self.newmark.restore("nonsmooth", record)?;
         self.short = Short::restore(record)?;
         self.touching.restore(record)
     }

@@ -29,10 +29,10 @@ use super::step_control::StepControl;
 use super::{Blow, Method, Reached, StepError, StepRule, Watch};
 use crate::contact::search::Pass;
 use crate::math::Vec3;
-use crate::model::forces::{Forces, Totals};
+use crate::model::forces::Totals;
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
-use crate::solve::contacts::{Contact, Local, Report, Seconds};
+use crate::solve::contacts::{Local, Report, Seconds};
 use carom_declare::{Count, Positive, Share, section, words};
 use nodes::{Done, Nodes};
 use std::sync::atomic::AtomicBool;
@@ -128,11 +128,6 @@ impl SemiExplicit {
         self.contact_set.unfinished
     }
 
-    /// The contacts of the last step with their forces.
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contact_set.contacts.list
-    }
-
     /// Steps 2 and 3: free velocities, and what is near. Returns the deepest overlap [m].
     fn prepare(&mut self, model: &Model, state: &State) -> Result<f64, StepError> {
         let (dt, t1) = (self.control.dt, self.control.end_of_step(state));
@@ -158,31 +153,23 @@ impl SemiExplicit {
 
     /// Why elements failed: the step was too long, unless it was not.
     fn failure(&mut self, model: &Model, state: &mut State, totals: &Totals, time: f64) -> StepError {
-        let (block, element, det_f) = Forces::find_failure(model, &state.x).unwrap_or((0, 0, f64::NAN));
-        let body = model.body_of_block(block).name.clone();
         let (dt, stable) = (self.control.dt, self.stable(model, state));
-        if totals.strain.is_finite() && det_f.is_finite() {
-            if dt > stable {
-                return StepError::TooLong {
-                    time,
-                    dt,
-                    stable,
-                    what: format!("element {element} of body `{body}` turned inside out"),
-                };
+        match StepError::of_elements(model, &state.x, totals.strain.is_finite(), time, dt) {
+            StepError::Inverted { body, element, .. } if dt > stable => {
+                let what = format!("element {element} of body `{body}` turned inside out");
+                StepError::TooLong { time, dt, stable, what }
             }
-            return StepError::Inverted { body, element, time, det_f };
+            StepError::NotFinite { body, element, .. } => {
+                StepError::NotFinite { body, element, time, dt, stable }
+            }
+            inverted => inverted,
         }
-        StepError::NotFinite { body, element, time, dt, stable }
     }
 
     fn diverged(&mut self, model: &Model, state: &mut State, total: f64, time: f64) -> StepError {
         let (dt, stable) = (self.control.dt, self.stable(model, state));
-        StepError::TooLong {
-            time,
-            dt,
-            stable,
-            what: format!("energy has grown to {total:.3e} J out of nothing"),
-        }
+        let what = format!("energy has grown to {total:.3e} J out of nothing");
+        StepError::TooLong { time, dt, stable, what }
     }
 }
 

@@ -16,18 +16,18 @@
 //!
 //! There is no contact, and what could move as a whole is refused: it has no place of its own.
 
+use super::bipotential_implicit::{external_ramped, increment_of, length, parts::Parts};
 use super::chunks::follow_supports;
 use super::in_parts::{step_in_parts, unsolved};
 use super::{Method, Reached, StepError, Watch};
 use crate::math::Vec3;
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
-use crate::model::{Ledger, Model, State, Table};
-use crate::solve::assembly::{System, Unknowns};
+use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Increment, Leap, Limits, Newton, Outcome, Problem, Residual, Trouble};
-use crate::solve::sparse::{FactorError, Shape};
+use crate::solve::sparse::FactorError;
 use carom_declare::{Count, section};
-use nalgebra::SMatrix;
+use nalgebra::{DMatrix, SMatrix};
 use std::sync::atomic::AtomicBool;
 
 /// What may be left of the balance of forces, of their size; and the last increment, of the size of the bodies.
@@ -76,8 +76,7 @@ pub struct Statics {
 }
 
 struct Work {
-    unknowns: Unknowns,
-    systems: Vec<System>,
+    parts: Parts,
     /// Loads at the start of a step and now [N].
     external: [Vec<Vec3>; 2],
     /// Element forces at the start of a step [N].
@@ -95,8 +94,6 @@ impl Statics {
             return Err(NoStatics::Loose(body.name.clone()));
         }
         let zero = || vec![Vec3::zeros(); model.reference.len()];
-        let unknowns = Unknowns::new(model);
-        let one = |b: usize| System::new(model, &unknowns, b..b + 1, Shape::Symmetric);
         Ok(Statics {
             dt: end / f64::from(options.steps.max(1)),
             options,
@@ -107,8 +104,7 @@ impl Statics {
             size: model.size(),
             halved: 0,
             work: Work {
-                systems: (0..model.bodies.len()).map(one).collect(),
-                unknowns,
+                parts: Parts::new(model),
                 external: [zero(), zero()],
                 inside: zero(),
                 x: zero(),
@@ -123,7 +119,7 @@ impl Statics {
     fn measure(&mut self, model: &Model, state: &mut State) -> Totals {
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, false);
         let ramp = self.ramp(state.time);
-        external(model, &state.x, state.time, ramp, &mut self.work.external[0]);
+        external_ramped(model, &state.x, state.time, ramp, &mut self.work.external[0]);
         for (k, f) in self.work.inside.iter_mut().enumerate() {
             *f = self.forces.at(k);
         }
@@ -169,7 +165,7 @@ impl Statics {
         match (outcome, totals) {
             (Outcome::Converged, Some(totals)) => self.book(model, state, leap, &totals, ledger),
             (Outcome::Stuck(stuck), _) => {
-                let left = |k: usize| self.work.unknowns.expand(k, &self.work.left);
+                let left = |k: usize| self.work.parts.unknowns.expand(k, &self.work.left);
                 let of = (stuck, &self.newton);
                 return Err(Trouble::Again(unsolved(model, &state.x, leap, of, left, |_| None)));
             }
@@ -219,28 +215,16 @@ struct Balance<'a> {
 
 impl Balance<'_> {
     fn factor(&mut self) -> Result<(), FactorError> {
-        let Work { systems, unknowns, floor, .. } = &mut *self.work;
-        let mut sum = 0.0;
-        for system in systems {
-            system.clear();
-            system.add_tangent(self.model, unknowns, &self.state.x, 1.0);
-            system.factor(self.model, unknowns)?;
-            let reach = self.state.x[system.nodes.clone()].iter().fold(0.0, |m: f64, x| m.max(x.amax()));
-            sum += system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>();
-        }
-        *floor = ROUND_OFF * sum.sqrt();
+        let Work { parts, floor, .. } = &mut *self.work;
+        parts.factor(self.model, &self.state.x, 1.0, |_| 0.0)?;
+        *floor = ROUND_OFF * parts.stiffness_times(self.model, &self.state.x);
         Ok(())
     }
 
     fn solve(&mut self) -> Result<(), FactorError> {
-        let Work { systems, increment, left, .. } = &mut *self.work;
-        increment.clear();
-        increment.extend_from_slice(left);
-        for system in systems {
-            let own = system.unknowns.clone();
-            system.solve(&mut increment[own])?;
-        }
-        Ok(())
+        let Work { parts, increment, left, .. } = &mut *self.work;
+        increment.clone_from(left);
+        parts.solve(increment)
     }
 
     /// Prescribed motion, and what it and the new loads do to first order.
@@ -270,8 +254,8 @@ impl Balance<'_> {
         if self.residual().is_none() {
             return Ok(());
         }
-        let Work { left, unknowns, .. } = &mut *self.work;
-        pull.iter().enumerate().for_each(|(k, f)| unknowns.add_to_unknowns(k, f, left));
+        let Work { left, parts, .. } = &mut *self.work;
+        pull.iter().enumerate().for_each(|(k, f)| parts.unknowns.add_to_unknowns(k, f, left));
         self.solve()?;
         prescribed.iter().for_each(|&(k, way)| self.state.x[k] += way);
         self.add_increment(1.0);
@@ -285,22 +269,22 @@ impl Problem for Balance<'_> {
         let (model, state, work) = (self.model, &mut *self.state, &mut *self.work);
         let totals = self.forces.evaluate(model, &state.x, &mut state.material, false);
         self.totals = Some(totals);
-        external(model, &state.x, self.time, self.ramp, &mut work.external[1]);
+        external_ramped(model, &state.x, self.time, self.ramp, &mut work.external[1]);
         work.left.clear();
-        work.left.resize(work.unknowns.count, 0.0);
+        work.left.resize(work.parts.unknowns.count, 0.0);
         let (mut inside, mut outside) = (0.0, 0.0);
         for k in 0..state.x.len() {
             let (f, e) = (self.forces.at(k), work.external[1][k]);
             inside += f.norm_squared();
             outside += e.norm_squared();
-            work.unknowns.add_to_unknowns(k, &(e - f), &mut work.left);
+            work.parts.unknowns.add_to_unknowns(k, &(e - f), &mut work.left);
         }
         watch.add(&mut self.seconds[0]);
         if !(totals.strain.is_finite() && totals.det_f > 0.0) {
             return None;
         }
-        let force = work.left.iter().map(|x| x * x).sum::<f64>().sqrt();
-        Some(Residual { force, scale: inside.sqrt() + outside.sqrt(), floor: work.floor })
+        let scale = inside.sqrt() + outside.sqrt();
+        Some(Residual { force: length(&work.left), scale, floor: work.floor })
     }
 
     fn increment(&mut self, renew: bool) -> Result<Increment, FactorError> {
@@ -310,31 +294,13 @@ impl Problem for Balance<'_> {
         }
         self.solve()?;
         watch.add(&mut self.seconds[1]);
-        let (left, increment) = (&self.work.left, &self.work.increment);
-        Ok(Increment {
-            size: increment.iter().fold(0.0, |m: f64, d| m.max(d.abs())),
-            energy: increment.iter().zip(left).map(|(d, f)| d * f).sum(),
-            force: left.iter().map(|x| x * x).sum::<f64>().sqrt(),
-        })
+        Ok(increment_of(&self.work.increment, &self.work.left))
     }
 
     fn add_increment(&mut self, share: f64) {
         for (k, x) in self.state.x.iter_mut().enumerate() {
-            *x += share * self.work.unknowns.expand(k, &self.work.increment);
+            *x += share * self.work.parts.unknowns.expand(k, &self.work.increment);
         }
-    }
-}
-
-/// Gravity and loads [N]; `ramp` is the factor of those without a table.
-fn external(model: &Model, x: &[Vec3], time: f64, ramp: f64, out: &mut [Vec3]) {
-    let factor = |table: &Table| if table.points().len() < 2 { ramp } else { 1.0 };
-    for body in &model.bodies {
-        let pull = factor(&body.gravity_table) * body.gravity_table.at(time) * body.gravity;
-        body.nodes.clone().for_each(|k| out[k] = model.mass[k] * pull);
-    }
-    for load in &model.loads {
-        let factor = factor(&load.table);
-        load.forces(time, x, |k, f| out[k as usize] += factor * f);
     }
 }
 
@@ -358,18 +324,10 @@ fn loose(model: &Model, nodes: std::ops::Range<usize>) -> bool {
     let scale = Six::from_diagonal(&all.diagonal().map(|d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }));
     let motions = (scale * all * scale).symmetric_eigen();
     let kept = scale * kept * scale;
-    (0..6)
-        .filter(|&j| motions.eigenvalues[j] > HELD)
-        .fold(None, |span: Option<Vec<_>>, j| {
-            let mut span = span.unwrap_or_default();
-            span.push(motions.eigenvectors.column(j) / motions.eigenvalues[j].sqrt());
-            Some(span)
-        })
-        .is_some_and(|span| {
-            let gram =
-                nalgebra::DMatrix::from_fn(span.len(), span.len(), |i, j| span[i].dot(&(kept * span[j])));
-            gram.symmetric_eigenvalues().min() < HELD
-        })
+    let own = (0..6).filter(|&j| motions.eigenvalues[j] > HELD);
+    let span: Vec<_> = own.map(|j| motions.eigenvectors.column(j) / motions.eigenvalues[j].sqrt()).collect();
+    let gram = DMatrix::from_fn(span.len(), span.len(), |i, j| span[i].dot(&(kept * span[j])));
+    !span.is_empty() && gram.symmetric_eigenvalues().min() < HELD
 }
 
 impl Method for Statics {

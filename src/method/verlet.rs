@@ -90,7 +90,7 @@ impl Method for Verlet {
         self.newmark.save("verlet", record);
     }
 
-    fn restore(&mut self, model: &Model, record: &Record) -> Result<(), RecordError> {
-        self.newmark.restore(model, "verlet", record)
+    fn restore(&mut self, _: &Model, record: &Record) -> Result<(), RecordError> {
+        self.newmark.restore("verlet", record)
     }
 }

@@ -32,15 +32,28 @@ pub enum RecordError {
 
 impl Record {
     pub fn numbers(&mut self, name: &str, values: &[f64]) {
-        self.arrays.insert(name.into(), Array::Numbers(values.to_vec()));
+        self.numbers_from(name, values.iter().copied());
     }
 
     pub fn counts(&mut self, name: &str, values: &[u64]) {
-        self.arrays.insert(name.into(), Array::Counts(values.to_vec()));
+        self.counts_from(name, values.iter().copied());
     }
 
     pub fn vectors(&mut self, name: &str, values: &[Vec3]) {
-        self.arrays.insert(name.into(), Array::Numbers(bytemuck::cast_slice(values).to_vec()));
+        self.vectors_from(name, values.iter().copied());
+    }
+
+    /// Numbers from wherever they are.
+    pub fn numbers_from(&mut self, name: &str, values: impl Iterator<Item = f64>) {
+        self.arrays.insert(name.into(), Array::Numbers(values.collect()));
+    }
+
+    pub fn counts_from(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+        self.arrays.insert(name.into(), Array::Counts(values.collect()));
+    }
+
+    pub fn vectors_from(&mut self, name: &str, values: impl Iterator<Item = Vec3>) {
+        self.numbers_from(name, values.flat_map(<[f64; 3]>::from));
     }
 
     /// Nobody keeps numbers that are none.
@@ -82,6 +95,32 @@ impl Record {
 
     pub fn read_vectors(&self, name: &str, to: &mut [Vec3]) -> Result<(), RecordError> {
         self.read_numbers(name, bytemuck::cast_slice_mut(to))
+    }
+
+    /// Copies vectors to as many places, wherever these are.
+    pub fn vectors_to<'a>(
+        &self,
+        name: &str,
+        to: impl IntoIterator<Item = &'a mut Vec3>,
+    ) -> Result<(), RecordError> {
+        let to: Vec<&mut Vec3> = to.into_iter().collect();
+        let mut from = vec![Vec3::zeros(); to.len()];
+        self.read_vectors(name, &mut from)?;
+        to.into_iter().zip(from).for_each(|(to, from)| *to = from);
+        Ok(())
+    }
+
+    /// Copies counts to as many places, wherever these are.
+    pub fn counts_to<'a>(
+        &self,
+        name: &str,
+        to: impl IntoIterator<Item = &'a mut u64>,
+    ) -> Result<(), RecordError> {
+        let to: Vec<&mut u64> = to.into_iter().collect();
+        let mut from = vec![0; to.len()];
+        self.copy_counts(name, &mut from)?;
+        to.into_iter().zip(from).for_each(|(to, from)| *to = from);
+        Ok(())
     }
 
     /// So many counts.
@@ -172,9 +211,8 @@ impl Ledger {
 
     pub fn save(&self, record: &mut Record) {
         let mut copy = self.clone();
-        let mut numbers: Vec<f64> = copy.numbers_mut().into_iter().map(|x| *x).collect();
-        numbers.push(self.peak);
-        record.numbers("ledger.numbers", &numbers);
+        let numbers = copy.numbers_mut().into_iter().map(|x| *x).chain([self.peak]);
+        record.numbers_from("ledger.numbers", numbers);
         record.vectors("ledger.vectors", &[self.impulse, self.moment]);
         let counts = [self.contacts, self.contacts_peak, self.element_kicks, self.collision_kicks];
         record.counts("ledger.counts", &counts);
@@ -186,9 +224,7 @@ impl Ledger {
         let numbers: [f64; 19] = record.read_values("ledger.numbers")?;
         ledger.numbers_mut().into_iter().zip(numbers).for_each(|(to, from)| *to = from);
         ledger.peak = numbers[18];
-        let mut vectors = [Vec3::zeros(); 2];
-        record.read_vectors("ledger.vectors", &mut vectors)?;
-        [ledger.impulse, ledger.moment] = vectors;
+        record.vectors_to("ledger.vectors", [&mut ledger.impulse, &mut ledger.moment])?;
         [ledger.contacts, ledger.contacts_peak, ledger.element_kicks, ledger.collision_kicks] =
             record.read_counts("ledger.counts")?;
         [ledger.unsolved, ledger.let_go] = record.read_counts("ledger.doubts")?;

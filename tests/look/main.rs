@@ -4,6 +4,7 @@
 
 mod errors;
 mod folders;
+mod frames_open_in_vtk;
 mod obstacles;
 mod pictures;
 mod plots;

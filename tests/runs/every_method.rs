@@ -28,7 +28,7 @@ use carom::model::{BodySpec, Builder, Ledger, Model, State, Table};
 use carom::solve::contacts::Local;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 const HALF: StepRule = StepRule::Automatic { safety: 0.5 };
@@ -398,12 +398,21 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-fn each(check: impl Fn(&str, &Scene, Make, bool)) {
-    for scene in SCENES {
-        for &(name, make, contact) in METHODS {
+/// Two at a time: no test takes longer than this one, and others would be done long before.
+fn each(check: impl Fn(&str, &Scene, Make, bool) + Sync) {
+    let next = AtomicUsize::new(0);
+    let some = || {
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            let Some(scene) = SCENES.get(k / METHODS.len()) else { break };
+            let (name, make, contact) = METHODS[k % METHODS.len()];
             check(&format!("{name}, {}", scene.name), scene, make, contact);
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(some);
+        scope.spawn(some);
+    });
 }
 
 /// Runs to the end with looks or without, and with a stop half way or without.

@@ -1,4 +1,4 @@
-//! Claims about whole runs, one file each.
+//! Claims about whole runs, one file each, and about the systems they solve (`solve`). One program: each would link the whole library.
 
 mod asynchronous_assembly;
 mod asynchronous_bars;
@@ -35,9 +35,12 @@ mod semi_explicit_pile;
 mod semi_explicit_touches;
 mod shell_contact;
 mod shell_supports;
+mod simulation;
+mod solve;
 mod statics;
 mod supports_and_loads_balance_the_books;
 mod supports_by_multipliers;
+mod taking_part;
 mod tetrahedra_that_do_not_lock;
 mod trust;
 mod two_bars_meet_and_part;

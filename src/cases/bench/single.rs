@@ -5,7 +5,6 @@ use crate::contact::bench_scenes::{layers, noise};
 use crate::contact::cells::Cells;
 use crate::contact::inclusion;
 use crate::contact::octree::Aabb;
-use crate::contact::search::NodeSearch;
 use crate::contact::swept::{self, Path, Sweep};
 use crate::math::Vec3;
 use std::hint::black_box;

@@ -464,12 +464,13 @@ mod tests {
         }
     }
 
-    /// Two cases at a time, each on one thread: less of the time is spent on waiting than with two threads for each.
+    /// Two cases at a time, each on one thread: less of the time is spent on waiting than with two threads for each. The last ones first:
+    /// among them is the longest, which nobody should have to wait for.
     #[test]
     fn every_case_passes_at_least_three_checks_in_its_quick_size() {
         let next = AtomicUsize::new(0);
         let some = || {
-            while let Some(case) = CASES.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some(case) = CASES.iter().rev().nth(next.fetch_add(1, Ordering::Relaxed)) {
                 passes(case);
             }
         };

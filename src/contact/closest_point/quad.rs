@@ -1,6 +1,6 @@
 //! The bilinear quadrilateral: a box-constrained Newton iteration inside, closed forms on the edges.
 
-use super::{Closest, FLAT, Feature, NEEDLE, on_edge};
+use super::{Closest, FLAT, Feature, NEEDLE, on_edges};
 use crate::math::Vec3;
 
 /// Newton steps from one start; five is the median.
@@ -78,13 +78,7 @@ pub fn quad4(y: &Vec3, x: &[Vec3; 4]) -> Closest<4> {
         went = Some(end);
     }
 
-    let mut best = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], 0);
-    for k in 1..4 {
-        let other = on_edge(y, [&x[0], &x[1], &x[2], &x[3]], k);
-        if other.distance_squared < best.distance_squared {
-            best = other;
-        }
-    }
+    let mut best = on_edges(y, x.each_ref());
     best.degenerate = face.degenerate(&r);
     if size_squared <= 0.0 {
         return best;

@@ -8,6 +8,10 @@ use crate::contact::inclusion::{self, Inclusion, Verdict};
 /// Four moving points: a node and a triangle, or two edges.
 type Paths = [Path; 4];
 
+fn still(at: Vec3) -> Path {
+    Path { from: at, to: at }
+}
+
 fn triangle(m: &Paths) -> (&Path, [&Path; 3]) {
     (&m[0], [&m[1], &m[2], &m[3]])
 }
@@ -205,7 +209,7 @@ fn on_a_grid_integer_arithmetic_finds_no_impact_that_filter_or_certifier_deny() 
         let mut m: Paths = std::array::from_fn(|_| Path { from: dice.grid(n), to: dice.grid(n) });
         match dice.below(8) {
             0 => m.iter_mut().for_each(|path| (path.from.z, path.to.z) = (1.0, 1.0)),
-            1 => m[1..].iter_mut().for_each(|path| *path = Path::still(path.from)),
+            1 => m[1..].iter_mut().for_each(|path| *path = still(path.from)),
             _ => {}
         }
         let node = dice.below(2) == 0;
@@ -321,7 +325,7 @@ fn some_of_the_gap_is_left_at_the_reported_time() {
 fn a_thin_shell_thrown_through_a_plate_is_stopped_at_the_sum_of_half_thicknesses() {
     let e = |x: f64, y: f64, z: f64| Vec3::new(x, y, z);
     let thickness = 1e-3;
-    let plate = [e(-1., -1., 0.), e(1., -1., 0.), e(0., 1., 0.)].map(Path::still);
+    let plate = [e(-1., -1., 0.), e(1., -1., 0.), e(0., 1., 0.)].map(still);
     let shell = Path { from: e(0.0, 0.0, 0.05), to: e(0.0, 0.0, -0.05) };
     let sweep = Sweep { min_separation: thickness, keep: 0.1 };
     let t = node_triangle(&shell, [&plate[0], &plate[1], &plate[2]], &sweep).expect("stopped");
@@ -338,10 +342,10 @@ fn nodes_on_a_line_and_segments_in_a_plane_meet_when_they_pass_each_other() {
     let left = Path { from: e(1.0, 0.0), to: e(0.5, 0.0) };
     let t = inclusion::node_node(&right, &left, &sweep).expect("they pass each other");
     assert!(t <= 2.0 / 3.0 && t > 2.0 / 3.0 - 1e-5);
-    assert!(inclusion::node_node(&right, &Path::still(e(1.001, 0.0)), &sweep).is_none());
-    assert!(inclusion::node_node(&right, &Path::still(e(1.0, 0.0)), &sweep).is_some());
+    assert!(inclusion::node_node(&right, &still(e(1.001, 0.0)), &sweep).is_none());
+    assert!(inclusion::node_node(&right, &still(e(1.0, 0.0)), &sweep).is_some());
 
-    let (a, b) = (Path::still(e(-1.0, 1.0)), Path::still(e(1.0, 1.0)));
+    let (a, b) = (still(e(-1.0, 1.0)), still(e(1.0, 1.0)));
     let up = Path { from: e(0.3, 0.0), to: e(0.3, 2.0) };
     let t = inclusion::node_segment(&up, [&a, &b], &sweep).expect("it passes");
     assert!(t <= 0.5 && t > 0.5 - 1e-5);
@@ -354,7 +358,7 @@ fn what_is_not_a_number_is_an_impact() {
     let good = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::new(0.2, 0.2, 5.0)];
     for (k, bad) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::NEG_INFINITY), (3, 1e200)] {
         for axis in 0..3 {
-            let mut m: Paths = good.map(Path::still);
+            let mut m: Paths = good.map(still);
             m[k].to[axis] = bad;
             let (a, p) = (m, &m[3]);
             let corners = [&a[0], &a[1], &a[2]];

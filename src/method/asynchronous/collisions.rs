@@ -32,7 +32,6 @@ use crate::contact::cells::Cells;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
 use crate::contact::scene::Facet;
-use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::method::contact_world::ContactWorld;
 use crate::method::response::{self, Terms};
@@ -229,8 +228,8 @@ impl Collisions {
             for (id, grown) in (0..).zip(&self.boxes[self.targets.of_body(body)]) {
                 if !self.may_reach(body as u32, grown) {
                     cells.remove_box(id);
-                } else if !cells.stored(id).is_some_and(|fat| holds(fat, grown)) {
-                    cells.insert_box(id, grown.lo, grown.hi);
+                } else {
+                    cells.move_box(id, grown.lo, grown.hi);
                 }
             }
         }
@@ -315,15 +314,14 @@ impl Collisions {
         let tasks = self.find_hits(check_group, &mut hits, context.model, &context.motion());
         let mut order = std::mem::take(&mut self.order);
         self.put_in_order(&hits[..tasks], &mut order);
-        for a in 0..self.near.active(&self.check_groups[check_group]).len() {
-            let i = self.near.active(&self.check_groups[check_group])[a] as usize;
-            self.contactors[i].known = (NOTHING, 0);
+        for &i in self.near.active(&self.check_groups[check_group]) {
+            self.contactors[i as usize].known = (NOTHING, 0);
         }
         self.answer_all(&hits, &order, context);
-        for a in 0..self.near.active(&self.check_groups[check_group]).len() {
-            let i = self.near.active(&self.check_groups[check_group])[a] as usize;
-            if !self.obstacles.is_empty() {
-                self.try_obstacles(i, context);
+        if !self.obstacles.is_empty() {
+            for a in 0..self.near.active(&self.check_groups[check_group]).len() {
+                let i = self.near.active(&self.check_groups[check_group])[a];
+                self.try_obstacles(i as usize, context);
             }
         }
         // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
@@ -423,9 +421,7 @@ impl Collisions {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let (model, motion) = (context.model, context.motion());
-        self.obstacles.find(contactor.node, &y, model, &mut self.world, &motion, |body, pair| {
-            pairs.push((body, pair));
-        });
+        self.obstacles.find(contactor.node, &y, model, &mut self.world, &motion, &mut pairs);
         pairs.retain(|p| self.world.scene.may_meet(contactor.body, p.0));
         self.contactors[i].behind = self.see_behind(&contactor, &y, &mut pairs, context);
         let mut carried = contactor.carried;
@@ -481,9 +477,7 @@ impl Collisions {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let motion = context.motion();
-        self.obstacles.find_edges(mine, context.model, &mut self.world, &motion, |body, pair| {
-            pairs.push((body, pair));
-        });
+        self.obstacles.find_edges(mine, context.model, &mut self.world, &motion, &mut pairs);
         pairs.retain(|p| self.world.scene.may_meet(mine.body, p.0));
         for &(body, pair) in &pairs {
             self.bounce(pair, None, &mine.nodes, [mine.body, body], carried, context);
@@ -520,14 +514,10 @@ impl Collisions {
     pub(crate) fn save(&self, record: &mut Record) {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let of = |c: &Contactor| [c.known.0.into(), c.known.1.into(), c.behind.into(), c.carried];
-        let contactors: Vec<u64> = self.contactors.iter().flat_map(of).collect();
-        record.counts(&name("contactors"), &contactors);
-        let seen: Vec<Vec3> = self.contactors.iter().map(|c| c.seen.0).collect();
-        record.vectors(&name("seen"), &seen);
-        let seen_at: Vec<u64> = self.contactors.iter().map(|c| c.seen.1).collect();
-        record.counts(&name("seen_at"), &seen_at);
-        let next: Vec<u64> = self.check_groups.iter().map(|r| r.next).collect();
-        record.counts(&name("next"), &next);
+        record.counts_from(&name("contactors"), self.contactors.iter().flat_map(of));
+        record.vectors_from(&name("seen"), self.contactors.iter().map(|c| c.seen.0));
+        record.counts_from(&name("seen_at"), self.contactors.iter().map(|c| c.seen.1));
+        record.counts_from(&name("next"), self.check_groups.iter().map(|r| r.next));
         let window = &self.window;
         record.counts(&name("window"), &[window.begin, window.contacts]);
         record.numbers(&name("penetration"), &[window.penetration]);
@@ -549,17 +539,11 @@ impl Collisions {
                 return Err(RecordError::Meaningless(name("contactors")));
             }
         }
-        let mut seen = vec![Vec3::zeros(); self.contactors.len()];
-        record.read_vectors(&name("seen"), &mut seen)?;
-        let mut seen_at = vec![0; self.contactors.len()];
-        record.copy_counts(&name("seen_at"), &mut seen_at)?;
-        self.contactors.iter_mut().zip(seen.into_iter().zip(seen_at)).for_each(|(c, seen)| c.seen = seen);
-        let mut next = vec![0; self.check_groups.len()];
-        record.copy_counts(&name("next"), &mut next)?;
-        self.check_groups.iter_mut().zip(next).for_each(|(r, next)| r.next = next);
-        let [begin, contacts] = record.read_counts(&name("window"))?;
-        let [penetration] = record.read_values(&name("penetration"))?;
-        self.window = Window { begin, contacts, penetration };
+        record.vectors_to(&name("seen"), self.contactors.iter_mut().map(|c| &mut c.seen.0))?;
+        record.counts_to(&name("seen_at"), self.contactors.iter_mut().map(|c| &mut c.seen.1))?;
+        record.counts_to(&name("next"), self.check_groups.iter_mut().map(|r| &mut r.next))?;
+        [self.window.begin, self.window.contacts] = record.read_counts(&name("window"))?;
+        [self.window.penetration] = record.read_values(&name("penetration"))?;
         self.until = 0;
         self.tally.restore(record)?;
         self.world.restore("asynchronous.contact", record)
@@ -589,11 +573,6 @@ fn terms(
 #[inline]
 fn contains(b: &Aabb, y: &Vec3) -> bool {
     (0..3).all(|k| b.lo[k] <= y[k] && y[k] <= b.hi[k])
-}
-
-/// Is a box inside a stored one?
-pub(crate) fn holds(fat: &Aabb, grown: &Aabb) -> bool {
-    (0..3).all(|k| fat.lo[k] <= grown.lo[k] && grown.hi[k] <= fat.hi[k])
 }
 
 #[cfg(test)]

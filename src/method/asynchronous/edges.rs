@@ -15,13 +15,11 @@
 //! normal impulse keeps the angular momentum.
 
 use super::check_groups::{CheckGroup, Near, check_groups};
-use super::collisions::{Collisions, EdgePair, holds};
+use super::collisions::{Collisions, EdgePair};
 use super::impulses::{ContactContext, DriftedView};
 use super::options::Response;
-use crate::contact::cells::Cells;
-use crate::contact::octree::Aabb;
+use crate::contact::cells::{Cells, box_around};
 use crate::contact::scene::{Edge, Scene};
-use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::Model;
@@ -105,31 +103,26 @@ impl Edges {
             }
         }
         list.sort_by_key(|edge| edge.step);
+        Edges::of(list, 1.5 * collisions.size(), collisions.room())
+    }
+
+    /// No edge looks at any other.
+    pub(crate) fn none() -> Edges {
+        Edges::of(Vec::new(), 1.0, 0.0)
+    }
+
+    /// These edges, in cells of size `cell` and with `room` around their boxes [m].
+    fn of(list: Vec<EdgeOf>, cell: f64, room: f64) -> Edges {
         let steps: Vec<u64> = list.iter().map(|edge| edge.step).collect();
         Edges {
             check_groups: check_groups(&steps, false),
             list,
             near: Near::default(),
-            cells: Cells::new([0.0; 3], 1.5 * collisions.size(), 0.0),
-            room: collisions.room(),
+            cells: Cells::new([0.0; 3], cell, 0.0),
+            room,
             found: Vec::with_capacity(64),
             crossed: Vec::with_capacity(64),
             pairs: Vec::with_capacity(64),
-        }
-    }
-
-    /// No edge looks at any other.
-    pub(crate) fn none() -> Edges {
-        let cells = Cells::new([0.0; 3], 1.0, 0.0);
-        Edges {
-            list: Vec::new(),
-            check_groups: Vec::new(),
-            near: Near::default(),
-            cells,
-            room: 0.0,
-            found: Vec::new(),
-            crossed: Vec::new(),
-            pairs: Vec::new(),
         }
     }
 
@@ -138,16 +131,16 @@ impl Edges {
         let Edges { list, check_groups, near, cells, room, found, .. } = self;
         cells.set_margin(*room);
         for (i, edge) in list.iter().enumerate() {
-            let (id, grown) = (i as u32, box_of(edge.line.nodes, motion).grown(*room));
+            let (id, grown) = (i as u32, box_around(edge.line.nodes.map(|n| motion.at(n))).grown(*room));
             if !edge.line.bends || !collisions.may_reach(edge.line.body, &grown) {
                 cells.remove_box(id);
-            } else if !cells.stored(id).is_some_and(|fat| holds(fat, &grown)) {
-                cells.insert_box(id, grown.lo, grown.hi);
+            } else {
+                cells.move_box(id, grown.lo, grown.hi);
             }
         }
         near.renew(check_groups, |i, ids| {
             let mine = &list[i].line;
-            let around = box_of(mine.nodes, motion).grown(*room);
+            let around = box_around(mine.nodes.map(|n| motion.at(n))).grown(*room);
             if mine.bends && collisions.may_reach(mine.body, &around) {
                 cells.query_box(&around.lo, &around.hi, found);
                 ids.extend(found.iter().filter(|&&id| {
@@ -214,25 +207,10 @@ impl Edges {
     }
 }
 
-fn box_of(nodes: [u32; 2], motion: &DriftedView) -> Aabb {
-    let mut tight = Aabb::EMPTY;
-    for n in nodes {
-        let p = motion.at(n);
-        tight.add(&[p.x, p.y, p.z]);
-    }
-    tight
-}
-
 /// Unit outward normal of a facet.
 fn facet_normal(scene: &Scene, facet: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
-    let c = scene.facets[facet as usize].nodes;
-    // the cross product of the diagonals; of two sides where the last corner is repeated
-    let n = match c[2] == c[3] {
-        true => (at(c[1]) - at(c[0])).cross(&(at(c[2]) - at(c[0]))),
-        false => (at(c[2]) - at(c[0])).cross(&(at(c[3]) - at(c[1]))),
-    };
-    let length = n.norm();
-    if length > 0.0 { n / length } else { n }
+    let n = scene.facets[facet as usize].area_vector_at(at);
+    n.try_normalize(0.0).unwrap_or(n)
 }
 
 /// Two edges that have crossed.

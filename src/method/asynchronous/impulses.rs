@@ -158,13 +158,10 @@ impl Tally {
 
     pub(crate) fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
-        let mut vectors = [Vec3::zeros(); 2];
-        let [checks, kicks, too_deep] = record.read_counts(&name("counts"))?;
-        let [friction, restitution, correction, external, last] = record.read_values(&name("numbers"))?;
-        record.read_vectors(&name("vectors"), &mut vectors)?;
-        let [impulse, moment] = vectors;
-        let counts = Tally { checks, kicks, too_deep, ..Tally::default() };
-        *self = Tally { friction, restitution, correction, external, impulse, moment, last, ..counts };
-        Ok(())
+        [self.checks, self.kicks, self.too_deep] = record.read_counts(&name("counts"))?;
+        [self.friction, self.restitution, self.correction, self.external, self.last] =
+            record.read_values(&name("numbers"))?;
+        self.speed_squared = 0.0;
+        record.vectors_to(&name("vectors"), [&mut self.impulse, &mut self.moment])
     }
 }

@@ -8,12 +8,11 @@
 
 use super::edges::{Crossing, Line};
 use super::impulses::DriftedView;
-use crate::contact::cells::Cells;
+use crate::contact::cells::{Cells, box_around};
 use crate::contact::entry::enters;
 use crate::contact::octree::Aabb;
 use crate::contact::pair::{Outer, Pair, Side};
 use crate::contact::scene::{FacetKind, Scene};
-use crate::contact::search::NodeSearch;
 use crate::math::Vec3;
 use crate::method::contact_world::ContactWorld;
 use crate::model::Model;
@@ -80,20 +79,14 @@ impl Obstacles {
         let ContactWorld { scene, x, .. } = world;
         self.cells.set_margin(self.room);
         for (i, &f) in self.facets.iter().enumerate() {
-            let mut tight = Aabb::EMPTY;
-            for &n in scene.facets[f as usize].corners() {
-                tight.add(x[n as usize].as_ref());
-            }
+            let tight = box_around(scene.facets[f as usize].corners().iter().map(|&n| x[n as usize]));
             let deep = tight.grown(DEEPEST * scene.facet_size[f as usize]);
             self.cells.move_box(i as u32, deep.lo, deep.hi);
         }
         self.edge_cells.set_margin(self.room);
         for (i, line) in self.edges.iter().enumerate() {
-            let mut tight = Aabb::EMPTY;
-            for p in line.nodes.map(|n| x[n as usize]) {
-                tight.add(p.as_ref());
-            }
             let edge = &scene.edges[line.edge as usize];
+            let tight = box_around(line.nodes.map(|n| x[n as usize]));
             let deep = tight.grown(scene.deepest_crossing(edge, edge));
             self.edge_cells.move_box(i as u32, deep.lo, deep.hi);
         }
@@ -112,21 +105,17 @@ impl Obstacles {
         !found.is_empty()
     }
 
-    /// Edges of obstacles that an edge has crossed, handed to `visit` with the obstacle's body; its nodes are the points zero
-    /// and one of the pair.
+    /// Edges of obstacles that an edge has crossed, with the obstacle's body; its nodes are the points zero and one of the pair.
     pub(crate) fn find_edges(
         &mut self,
         mine: &Line,
         model: &Model,
         world: &mut ContactWorld,
         motion: &DriftedView,
-        mut visit: impl FnMut(u32, Pair),
+        out: &mut Vec<(u32, Pair)>,
     ) {
         self.place(model, world, motion);
-        let mut tight = Aabb::EMPTY;
-        for p in mine.nodes.map(|n| motion.at(n)) {
-            tight.add(p.as_ref());
-        }
+        let tight = box_around(mine.nodes.map(|n| motion.at(n)));
         let mut found = std::mem::take(&mut self.found);
         self.edge_cells.query_box(&tight.lo, &tight.hi, &mut found);
         let ContactWorld { scene, x, poses, .. } = world;
@@ -139,7 +128,7 @@ impl Obstacles {
             let velocity = poses[other.body as usize - soft].velocity_at(&position);
             let pair =
                 Pair::edge_obstacle([mine.edge, other.edge], [0, 1], s, Outer { position, velocity }, normal);
-            visit(other.body, pair.with_gap(gap));
+            out.push((other.body, pair.with_gap(gap)));
         }
         self.found = found;
     }
@@ -164,7 +153,7 @@ impl Obstacles {
         !found.is_empty()
     }
 
-    /// Contacts of a node at `y`, handed to `visit` with the obstacle's body; the node is point zero of the pair.
+    /// Contacts of a node at `y`, with the obstacle's body; the node is point zero of the pair.
     pub(crate) fn find(
         &mut self,
         node: u32,
@@ -172,7 +161,7 @@ impl Obstacles {
         model: &Model,
         world: &mut ContactWorld,
         motion: &DriftedView,
-        mut visit: impl FnMut(u32, Pair),
+        out: &mut Vec<(u32, Pair)>,
     ) {
         self.place(model, world, motion);
         let soft = model.bodies.len();
@@ -183,7 +172,8 @@ impl Obstacles {
             if depth >= 0.0 {
                 let foot = y + depth * n;
                 let outer = Outer { position: foot, velocity: pose.velocity_at(&foot) };
-                visit((soft + obstacle) as u32, Pair::node_obstacle(0, p as u32, outer, n).with_gap(-depth));
+                let pair = Pair::node_obstacle(0, p as u32, outer, n).with_gap(-depth);
+                out.push(((soft + obstacle) as u32, pair));
             }
         }
         if self.facets.is_empty() {
@@ -203,14 +193,12 @@ impl Obstacles {
                 if best.2.gap.abs() <= pair.gap.abs() {
                     continue;
                 }
-            } else if let Some((body, face, pair)) = nearest {
-                tell(scene, body, face, &pair, &mut visit);
+            } else {
+                out.extend(nearest.and_then(|nearest| overlap(scene, nearest)));
             }
             nearest = Some((body, face, pair));
         }
-        if let Some((body, face, pair)) = nearest {
-            tell(scene, body, face, &pair, &mut visit);
-        }
+        out.extend(nearest.and_then(|nearest| overlap(scene, nearest)));
         self.found = found;
     }
 }
@@ -236,11 +224,9 @@ impl Obstacles {
         for &i in &found {
             let facet = &world.scene.facets[self.facets[i as usize] as usize];
             let from = from + seconds * world.poses[facet.body as usize - soft].velocity_at(y);
-            let mut corners = [Vec3::zeros(); 4];
-            let of_facet = facet.corners();
-            corners.iter_mut().zip(of_facet).for_each(|(to, &k)| *to = world.x[k as usize]);
+            let (corners, count) = facet.points(&world.x);
             let n = facet.area_vector(&world.x);
-            if let Some(at) = enters(&from, y, &corners[..of_facet.len()], &n)
+            if let Some(at) = enters(&from, y, &corners[..count], &n)
                 && first.is_none_or(|f| at < f.0)
             {
                 first = Some((at, self.facets[i as usize]));
@@ -267,10 +253,9 @@ fn fastest(world: &ContactWorld, y: &Vec3) -> f64 {
     world.poses.iter().map(|p| p.velocity_at(y).norm()).fold(0.0, f64::max)
 }
 
-/// Hands on a pair that overlaps, its node counted as zero.
-fn tell(scene: &Scene, body: u32, face: u32, pair: &Pair, visit: &mut impl FnMut(u32, Pair)) {
+/// A pair of a node and a face of `body`, if they overlap, its node counted as zero.
+fn overlap(scene: &Scene, (body, face, pair): (u32, u32, Pair)) -> Option<(u32, Pair)> {
     let inside = pair.gap <= 0.0 && -pair.gap <= DEEPEST * scene.facet_size[face as usize];
-    if let Some(outer) = pair.outer.filter(|_| inside) {
-        visit(body, Pair::node_obstacle(0, face, outer, pair.normal).with_gap(pair.gap));
-    }
+    let outer = pair.outer.filter(|_| inside)?;
+    Some((body, Pair::node_obstacle(0, face, outer, pair.normal).with_gap(pair.gap)))
 }

@@ -1,47 +1,31 @@
-//! What happens next: a heap with four children per place.
+//! What happens next.
 //!
-//! The order of events is total: by tick, then by key, so nothing depends on when an event was put in. A key holds
-//! the kind of the event in its upper bits and a number below.
+//! The order of events is total: by tick, then by kind, then by number, so nothing depends on when an event was put in.
 
-/// When, and what.
-pub(crate) type Event = (u64, u32);
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// When, and what: the number counts among those of its kind.
+pub(crate) type Event = (u64, Kind, u32);
 
 /// Kinds of events in the order in which they happen at one tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The end of a window: books are looked at.
-    Window = 0,
+    Window,
     /// Led supports take up their next velocity.
-    PrescribedGroup = 1,
+    PrescribedGroup,
     /// Elements, then loads: groups are numbered in this order.
-    Kick = 2,
+    Kick,
     /// A node looks for elements it is in.
-    Node = 3,
+    Node,
     /// An edge looks for edges it has crossed.
-    Edge = 4,
-}
-
-const BITS: u32 = 29;
-
-pub(crate) fn key(kind: Kind, id: u32) -> u32 {
-    (kind as u32) << BITS | id
-}
-
-pub(crate) fn kind_and_id(key: u32) -> (Kind, u32) {
-    let kind = match key >> BITS {
-        0 => Kind::Window,
-        1 => Kind::PrescribedGroup,
-        2 => Kind::Kick,
-        3 => Kind::Node,
-        _ => Kind::Edge,
-    };
-    (kind, key & ((1 << BITS) - 1))
+    Edge,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
-    heap: Vec<Event>,
+    heap: BinaryHeap<Reverse<Event>>,
 }
 
 impl Queue {
@@ -52,45 +36,19 @@ impl Queue {
     /// The first event; after all others if there is none.
     #[inline]
     pub(crate) fn first(&self) -> Event {
-        self.heap.first().copied().unwrap_or((u64::MAX, u32::MAX))
+        self.heap.peek().map_or((u64::MAX, Kind::Edge, u32::MAX), |first| first.0)
     }
 
     pub(crate) fn push(&mut self, event: Event) {
-        let mut at = self.heap.len();
-        self.heap.push(event);
-        while at > 0 {
-            let parent = (at - 1) / 4;
-            if self.heap[parent] <= event {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = event;
+        self.heap.push(Reverse(event));
     }
 
     /// Puts `event` in the place of the first one: cheaper than taking that out and this in.
     #[inline]
     pub(crate) fn replace_first(&mut self, event: Event) {
-        let (mut at, len) = (0, self.heap.len());
-        loop {
-            let children = 4 * at + 1;
-            if children >= len {
-                break;
-            }
-            let mut least = children;
-            for child in children + 1..(children + 4).min(len) {
-                if self.heap[child] < self.heap[least] {
-                    least = child;
-                }
-            }
-            if event <= self.heap[least] {
-                break;
-            }
-            self.heap[at] = self.heap[least];
-            at = least;
+        if let Some(mut first) = self.heap.peek_mut() {
+            *first = Reverse(event);
         }
-        self.heap[at] = event;
     }
 }
 
@@ -105,30 +63,34 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             seed >> 40
         };
-        let mut events: Vec<Event> = (0..500).map(|i| (random() % 50, key(Kind::Node, i))).collect();
+        let mut events: Vec<Event> = (0..500).map(|i| (random() % 50, Kind::Node, i)).collect();
         let mut queue = Queue::default();
         events.iter().rev().for_each(|&e| queue.push(e));
         events.sort_unstable();
         // each comes once more, later, like a node that looks again and again
-        let mut again: Vec<Event> = events.iter().map(|e| (e.0 + 7, e.1)).collect();
+        let mut again: Vec<Event> = events.iter().map(|e| (e.0 + 7, e.1, e.2)).collect();
         let mut all = events.clone();
         all.append(&mut again);
         all.sort_unstable();
         let mut seen = Vec::new();
         while seen.len() < all.len() {
-            let (tick, key) = queue.first();
-            seen.push((tick, key));
-            let second = seen.iter().filter(|e| e.1 == key).count() == 2;
-            queue.replace_first((if second { u64::MAX } else { tick + 7 }, key));
+            let (tick, kind, id) = queue.first();
+            seen.push((tick, kind, id));
+            let second = seen.iter().filter(|e| e.2 == id).count() == 2;
+            queue.replace_first((if second { u64::MAX } else { tick + 7 }, kind, id));
         }
         assert_eq!(seen, all);
     }
 
     #[test]
-    fn a_key_holds_its_kind_and_number() {
-        for kind in [Kind::Window, Kind::PrescribedGroup, Kind::Kick, Kind::Node, Kind::Edge] {
-            assert_eq!(kind_and_id(key(kind, 123_456_789)), (kind, 123_456_789));
+    fn at_one_tick_kicks_come_before_looks_whatever_their_numbers() {
+        let mut queue = Queue::default();
+        [(5, Kind::Edge, 0), (5, Kind::Node, 1), (5, Kind::Kick, 77), (5, Kind::Window, 9)]
+            .into_iter()
+            .for_each(|e| queue.push(e));
+        for kind in [Kind::Window, Kind::Kick, Kind::Node, Kind::Edge] {
+            assert_eq!(queue.first().1, kind);
+            queue.replace_first((6, kind, 0));
         }
-        assert!(key(Kind::Kick, 77) < key(Kind::Node, 0));
     }
 }

@@ -4,9 +4,8 @@
 //! boxes, lists and forces of instants are made anew where they are needed and found the same.
 
 use super::check_groups::CheckGroup;
-use super::group::{Group, KickSums};
+use super::group::Group;
 use super::{Asynchronous, Phase};
-use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 
 /// The tick of a model is the same on every machine but for round-off.
@@ -24,21 +23,16 @@ impl Asynchronous {
         record.numbers(&name("clock"), &[self.clock.begin, self.clock.tick]);
         record.counts(&name("counts"), &[self.now, self.window.1]);
         record.counts(&name("tau"), &self.tau);
-        let next: Vec<u64> = (self.groups.list.iter().map(|g| g.next))
+        let next = (self.groups.list.iter().map(|g| g.next))
             .chain(self.prescribed.iter().map(|l| l.next))
-            .chain(self.edges.check_groups.iter().map(|r| r.next))
-            .collect();
-        record.counts(&name("next"), &next);
-        let carried: Vec<u64> = self.edges.list.iter().map(|e| e.carried).collect();
-        record.counts(&name("edges"), &carried);
+            .chain(self.edges.check_groups.iter().map(|r| r.next));
+        record.counts_from(&name("next"), next);
+        record.counts_from(&name("edges"), self.edges.list.iter().map(|e| e.carried));
         let loads = || self.groups.list.iter().filter(|g| g.is_load());
-        let forces: Vec<Vec3> = loads().flat_map(|g| &g.force).copied().collect();
-        record.vectors(&name("force"), &forces);
-        let last: Vec<Vec3> = loads().flat_map(|g| &g.last).copied().collect();
-        record.vectors(&name("last"), &last);
+        record.vectors_from(&name("force"), loads().flat_map(|g| g.force.iter().copied()));
+        record.vectors_from(&name("last"), loads().flat_map(|g| g.last.iter().copied()));
         let weights = self.groups.list.iter().flat_map(|g| &g.weights);
-        let weights: Vec<Vec3> = weights.flat_map(|w| [w.at, w.pull]).collect();
-        record.vectors(&name("weights"), &weights);
+        record.vectors_from(&name("weights"), weights.flat_map(|w| [w.at, w.pull]));
         record.vectors(&name("support"), &self.groups.support);
         let sums = &self.sums;
         record.numbers(&name("sums"), &[sums.external, sums.damping, sums.speed_squared]);
@@ -53,31 +47,21 @@ impl Asynchronous {
         [self.clock.begin, self.clock.tick] = record.read_values(&name("clock"))?;
         [self.now, self.window.1] = record.read_counts(&name("counts"))?;
         record.copy_counts(&name("tau"), &mut self.tau)?;
-        let mut next =
-            vec![0; self.groups.list.len() + self.prescribed.len() + self.edges.check_groups.len()];
-        record.copy_counts(&name("next"), &mut next)?;
-        let (of_groups, rest) = next.split_at(self.groups.list.len());
-        let (of_prescribed, of_edges) = rest.split_at(self.prescribed.len());
-        self.groups.list.iter_mut().zip(of_groups).for_each(|(g, next)| g.next = *next);
-        self.prescribed.iter_mut().zip(of_prescribed).for_each(|(l, next)| l.next = *next);
-        self.edges.check_groups.iter_mut().zip(of_edges).for_each(|(r, next)| r.next = *next);
-        let mut carried = vec![0; self.edges.list.len()];
-        record.copy_counts(&name("edges"), &mut carried)?;
-        self.edges.list.iter_mut().zip(carried).for_each(|(e, tick)| e.carried = tick);
-        let list = &mut self.groups.list;
-        read_loads(record, &name("force"), list, |g| &mut g.force)?;
-        read_loads(record, &name("last"), list, |g| &mut g.last)?;
-        let weights = || self.groups.list.iter().map(|g| 2 * g.weights.len());
-        let mut from = vec![Vec3::zeros(); weights().sum()];
-        record.read_vectors(&name("weights"), &mut from)?;
-        let all = self.groups.list.iter_mut().flat_map(|g| &mut g.weights);
-        all.zip(from.chunks_exact(2)).for_each(|(w, from)| (w.at, w.pull) = (from[0], from[1]));
+        let next = (self.groups.list.iter_mut().map(|g| &mut g.next))
+            .chain(self.prescribed.iter_mut().map(|l| &mut l.next))
+            .chain(self.edges.check_groups.iter_mut().map(|r| &mut r.next));
+        record.counts_to(&name("next"), next)?;
+        record.counts_to(&name("edges"), self.edges.list.iter_mut().map(|e| &mut e.carried))?;
+        let loads = self.groups.list.iter_mut().filter(|g| g.is_load());
+        record.vectors_to(&name("force"), loads.flat_map(|g| &mut g.force))?;
+        let loads = self.groups.list.iter_mut().filter(|g| g.is_load());
+        record.vectors_to(&name("last"), loads.flat_map(|g| &mut g.last))?;
+        let weights = self.groups.list.iter_mut().flat_map(|g| &mut g.weights);
+        record.vectors_to(&name("weights"), weights.flat_map(|w| [&mut w.at, &mut w.pull]))?;
         record.read_vectors(&name("support"), &mut self.groups.support)?;
-        let [external, damping, speed_squared] = record.read_values(&name("sums"))?;
-        let mut vectors = [Vec3::zeros(); 2];
-        record.read_vectors(&name("impulse"), &mut vectors)?;
-        let [impulse, moment] = vectors;
-        self.sums = KickSums { external, damping, impulse, moment, speed_squared };
+        let sums = &mut self.sums;
+        [sums.external, sums.damping, sums.speed_squared] = record.read_values(&name("sums"))?;
+        record.vectors_to(&name("impulse"), [&mut sums.impulse, &mut sums.moment])?;
         record.read_vectors(&name("copy.x"), &mut self.copy.x)?;
         record.read_vectors(&name("copy.v"), &mut self.copy.v)?;
         record.read_vectors(&name("copy.support"), &mut self.copy.support)?;
@@ -116,24 +100,4 @@ impl Asynchronous {
             && self.collisions.window.begin <= now
             && self.collisions.contactors.iter().all(|c| c.seen.1 <= now + 1)
     }
-}
-
-/// One array into those of all groups of loads, one after the other.
-fn read_loads(
-    record: &Record,
-    name: &str,
-    groups: &mut [Group],
-    array: impl Fn(&mut Group) -> &mut Vec<Vec3>,
-) -> Result<(), RecordError> {
-    let needed = groups.iter().filter(|g| g.is_load()).map(|g| g.nodes.len()).sum();
-    let mut all = vec![Vec3::zeros(); needed];
-    record.read_vectors(name, &mut all)?;
-    let mut rest = &all[..];
-    for group in groups.iter_mut().filter(|g| g.is_load()) {
-        let to = array(group);
-        let (mine, after) = rest.split_at(to.len());
-        to.copy_from_slice(mine);
-        rest = after;
-    }
-    Ok(())
 }

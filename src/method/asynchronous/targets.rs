@@ -14,6 +14,7 @@
 //! on.
 
 use super::impulses::DriftedView;
+use crate::contact::cells::box_around;
 use crate::contact::entry::enters;
 use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Scene};
@@ -72,11 +73,7 @@ impl Target {
 
     /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
     pub(crate) fn reach(&self, motion: &DriftedView) -> Aabb {
-        let mut tight = Aabb::EMPTY;
-        for &n in self.nodes() {
-            let p = motion.at(n);
-            tight.add(&[p.x, p.y, p.z]);
-        }
+        let tight = box_around(self.nodes().iter().map(|&n| motion.at(n)));
         // a little more, because it may grow until boxes are made anew
         tight.grown(1.5 * BESIDE * tight.longest())
     }
@@ -209,18 +206,14 @@ impl Targets {
     ) -> Option<Inside> {
         let count = target.kind.nodes();
         let mut x = [Vec3::zeros(); 8];
-        let (mut lo, mut hi) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
-        for (x, &n) in x.iter_mut().zip(target.nodes()) {
-            *x = motion.at(n);
-            lo = lo.inf(x);
-            hi = hi.sup(x);
-        }
-        let slack = BESIDE * (hi - lo).amax();
+        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
+        let x = &x[..count];
+        let tight = box_around(x.iter().copied());
+        let reach = tight.grown(BESIDE * tight.longest());
         let dimension = target.kind.dimension();
-        if (0..dimension).any(|k| y[k] < lo[k] - slack || y[k] > hi[k] + slack) {
+        if (0..dimension).any(|k| y[k] < reach.lo[k] || y[k] > reach.hi[k]) {
             return None;
         }
-        let x = &x[..count];
         let xi = shape_functions::inverse(target.kind, x, *y)?;
         if !shape_functions::contains(target.kind, xi, BESIDE) {
             return None;

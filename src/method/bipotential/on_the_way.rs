@@ -84,8 +84,7 @@ impl ContactSet {
                 self.move_together(model, v, dt);
             }
         }
-        let bodies = self.way.meetings[0].bodies(&self.world.scene);
-        let [first, second] = bodies.map(|b| self.world.scene.bodies[b as usize].name.clone());
+        let [first, second] = self.world.names(self.way.meetings[0].bodies(&self.world.scene));
         Err(StepError::Unguarded { first, second, time })
     }
 

@@ -6,7 +6,7 @@ use super::reduced::Reduced;
 use crate::math::Vec3;
 use crate::method::bipotential::ContactSet;
 use crate::model::forces::{Forces, Totals};
-use crate::model::{Model, State};
+use crate::model::{Model, State, Table};
 use crate::solve::contacts::{Limits, Local};
 use crate::solve::dense;
 use crate::solve::newton::{Increment, Problem, Residual};
@@ -238,11 +238,7 @@ impl Problem for Equations<'_> {
         work.left.copy_from_slice(&work.increment);
         work.parts.solve(&mut work.increment)?;
         self.seconds[2] += watch.elapsed().as_secs_f64() - factored;
-        Ok(Increment {
-            size: work.increment.iter().fold(0.0, |m: f64, d| m.max(d.abs())),
-            energy: work.increment.iter().zip(&work.left).map(|(d, f)| d * f).sum(),
-            force: length(&work.left),
-        })
+        Ok(increment_of(&work.increment, &work.left))
     }
 
     fn factored(&self) -> bool {
@@ -256,17 +252,33 @@ impl Problem for Equations<'_> {
     }
 }
 
-fn length(x: &[f64]) -> f64 {
+pub(crate) fn length(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// What Newton's method is told of an increment that forces `left` out of balance have given.
+pub(crate) fn increment_of(increment: &[f64], left: &[f64]) -> Increment {
+    Increment {
+        size: increment.iter().fold(0.0, |m: f64, d| m.max(d.abs())),
+        energy: increment.iter().zip(left).map(|(d, f)| d * f).sum(),
+        force: length(left),
+    }
 }
 
 /// Gravity and loads on all nodes [N].
 pub(crate) fn external(model: &Model, x: &[Vec3], time: f64, out: &mut [Vec3]) {
+    external_ramped(model, x, time, 1.0, out);
+}
+
+/// The same with a factor for gravity and loads without a table.
+pub(crate) fn external_ramped(model: &Model, x: &[Vec3], time: f64, ramp: f64, out: &mut [Vec3]) {
+    let factor = |table: &Table| if table.points().len() < 2 { ramp } else { 1.0 };
     for body in &model.bodies {
-        let pull = body.gravity * body.gravity_table.at(time);
+        let pull = factor(&body.gravity_table) * body.gravity_table.at(time) * body.gravity;
         body.nodes.clone().for_each(|k| out[k] = model.mass[k] * pull);
     }
     for load in &model.loads {
-        load.forces(time, x, |k, f| out[k as usize] += f);
+        let factor = factor(&load.table);
+        load.forces(time, x, |k, f| out[k as usize] += factor * f);
     }
 }

@@ -6,6 +6,7 @@ use crate::model::{Body, Model};
 use crate::solve::assembly::{System, Unknowns};
 use crate::solve::sparse::{FactorError, Shape};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Columns of an inverse that are solved for at once.
 const COLUMNS: usize = 64;
@@ -32,6 +33,12 @@ impl Parts {
     /// Body of a node.
     pub fn body(&self, node: usize) -> usize {
         self.body[node] as usize
+    }
+
+    /// Unknowns of a node.
+    pub(crate) fn unknowns_of(&self, node: usize) -> Range<u32> {
+        let (first, along) = self.unknowns.directions(node);
+        first as u32..(first + along.len()) as u32
     }
 
     /// Factors `stiffness · K(x) + inertia · M`; `inertia` may depend on the body by its damping.

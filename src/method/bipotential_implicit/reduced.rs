@@ -43,9 +43,7 @@ impl Reduced {
             self.contacts[body].clear();
         }
         for (k, _) in list.iter().flat_map(Contact::points) {
-            let (first, along) = parts.unknowns.directions(k);
-            let unknowns = first as u32..(first + along.len()) as u32;
-            self.touched[parts.body(k)].extend(unknowns);
+            self.touched[parts.body(k)].extend(parts.unknowns_of(k));
         }
         for touched in &mut self.touched {
             touched.sort_unstable();

@@ -4,6 +4,8 @@
 //! side, so a step may bring two bodies that come near each other no farther together than half the thickness of the thinner
 //! one, `t = 2V/A`. Who stays apart, box from box, may move as fast as it likes.
 
+use crate::contact::cells::box_around;
+use crate::contact::octree::Aabb;
 use crate::contact::scene::{FacetKind, Scene};
 use crate::math::Vec3;
 use crate::model::Model;
@@ -60,8 +62,8 @@ impl Thin {
             if t > 1e-9 * size { t } else { f64::INFINITY }
         };
         let extent = |nodes: &Range<usize>| {
-            let [low, high] = bounds(at[nodes.clone()].iter());
-            (high - low).norm()
+            let around = box_around(at[nodes.clone()].iter().copied());
+            (Vec3::from(around.hi) - Vec3::from(around.lo)).norm()
         };
         let all = nodes.iter().zip(sums).map(|(n, s)| (n.clone(), thickness(s, extent(n))));
         Thin { bodies: all.collect(), outer: [drawn.clone(), drawn.clone()], drawn }
@@ -86,19 +88,13 @@ impl Thin {
         let outer = &self.outer;
         let start = |k: usize| if k < soft { x[k] } else { outer[0][k - soft] };
         let way = |k: usize| if k < soft { h * v[k] } else { outer[1][k - soft] - outer[0][k - soft] };
-        let boxes: Vec<[Vec3; 2]> = self
-            .bodies
-            .iter()
-            .map(|(nodes, _)| {
-                let ends = nodes.clone().flat_map(|k| [start(k), start(k) + way(k)]);
-                bounds(ends.collect::<Vec<_>>().iter())
-            })
-            .collect();
+        let over_the_step =
+            |nodes: &Range<usize>| box_around(nodes.clone().flat_map(|k| [start(k), start(k) + way(k)]));
+        let boxes: Vec<Aabb> = self.bodies.iter().map(|(nodes, _)| over_the_step(nodes)).collect();
         for (b, (others, _)) in self.bodies.iter().enumerate() {
             for (a, (nodes, _)) in self.bodies.iter().enumerate().take(b) {
                 let thickness = self.bodies[a].1.min(self.bodies[b].1);
-                let near =
-                    (0..3).all(|i| boxes[a][0][i] <= boxes[b][1][i] && boxes[b][0][i] <= boxes[a][1][i]);
+                let near = boxes[a].meets(&boxes[b]);
                 if thickness == f64::INFINITY || !near || !scene.may_meet(a as u32, b as u32) {
                     continue;
                 }
@@ -113,9 +109,4 @@ impl Thin {
         }
         None
     }
-}
-
-fn bounds<'a>(points: impl Iterator<Item = &'a Vec3>) -> [Vec3; 2] {
-    let none = [Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)];
-    points.fold(none, |[low, high], x| [low.inf(x), high.sup(x)])
 }

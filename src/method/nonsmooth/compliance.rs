@@ -39,15 +39,8 @@ impl Flexibility {
             self.places.push((k, body as u32, self.nodes[body].len() as u32));
             self.nodes[body].push(k);
         }
-        let asked: Vec<Vec<u32>> = (self.nodes.iter())
-            .map(|nodes| {
-                let own = |k: &u32| {
-                    let (first, along) = parts.unknowns.directions(*k as usize);
-                    first as u32..(first + along.len()) as u32
-                };
-                nodes.iter().flat_map(own).collect()
-            })
-            .collect();
+        let own = |nodes: &Vec<u32>| nodes.iter().flat_map(|&k| parts.unknowns_of(k as usize)).collect();
+        let asked: Vec<Vec<u32>> = self.nodes.iter().map(own).collect();
         let mut columns = vec![Vec::new(); bodies];
         parts.flexibility(&asked, &mut columns)?;
         self.blocks.clear();

@@ -20,7 +20,7 @@
 use super::on_the_way::Met;
 use super::simplex::{ContactKind, Foot, Simplex};
 use crate::contact::obstacle::Pose;
-use crate::contact::rules::{depth_of_edges, in_normal_cones};
+use crate::contact::rules::{depth_of_edges, in_normal_cones, is_second_end};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::{EdgeEdge, PairSearch, Query, SearchError, VertexFace, doubled_to};
 use crate::math::{Mat3, Vec3};
@@ -210,7 +210,8 @@ impl Admissible {
                 let size = self.size_of(deepest.face);
                 let known = work.kept_out.contains(&(deepest.node, body(deepest)));
                 let touch = if known { SATISFIED } else { TOUCH } * size;
-                if deepest.gap >= -touch || self.is_second_end(deepest) || self.is_held(deepest) {
+                let second = is_second_end(&self.world.scene, deepest);
+                if deepest.gap >= -touch || second || self.is_held(deepest) {
                     continue;
                 }
                 self.inside.push((deepest.node, body(deepest)));
@@ -265,16 +266,6 @@ impl Admissible {
     pub(super) fn size_of(&self, face: u32) -> f64 {
         let size = self.world.scene.facet_size[face as usize];
         if size.is_finite() { size } else { self.thinnest }
-    }
-
-    /// Two ends of bars see each other; once is enough.
-    fn is_second_end(&self, record: &VertexFace) -> bool {
-        let facet = &self.world.scene.facets[record.face as usize];
-        let end = |k: u32| {
-            let own = self.world.scene.node_facets.of(k).iter();
-            own.copied().any(|f| self.world.scene.facets[f as usize].kind == FacetKind::Point)
-        };
-        facet.kind == FacetKind::Point && facet.nodes[0] < record.node && end(record.node)
     }
 
     /// Nothing that could give way has to do with it.

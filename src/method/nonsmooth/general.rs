@@ -26,6 +26,7 @@ use crate::method::{Method, Reached, StepError, Watch};
 use crate::model::forces::{Forces, Totals};
 use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
+use crate::solve::newton::Trouble;
 use crate::solve::sparse::FactorError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,18 +89,6 @@ pub struct General {
     pub factorisations: u64,
 }
 
-/// Why a step was not done.
-enum Failed {
-    Stopped,
-    Error(StepError),
-}
-
-impl From<StepError> for Failed {
-    fn from(error: StepError) -> Self {
-        Failed::Error(error)
-    }
-}
-
 impl General {
     /// For use inside the current rayon pool.
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Self {
@@ -150,7 +139,7 @@ impl General {
         state: &mut State,
         ledger: &mut Ledger,
         stop: &AtomicBool,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), Trouble<StepError>> {
         let (h, t1) = (self.control.dt, self.control.end_of_step(state));
         self.start.copy_from_slice(&state.x);
         self.velocity.copy_from_slice(&state.v);
@@ -162,9 +151,9 @@ impl General {
         self.touching.release();
         let (depth, mut totals) = match found {
             Ok(found) => found,
-            Err(failed) => {
+            Err(trouble) => {
                 state.x.copy_from_slice(&self.start);
-                return Err(failed);
+                return Err(trouble);
             }
         };
         let mut watch = Watch::start();
@@ -215,20 +204,20 @@ impl General {
         t1: f64,
         stop: &AtomicBool,
         ledger: &mut Ledger,
-    ) -> Result<(f64, Totals), Failed> {
+    ) -> Result<(f64, Totals), Trouble<StepError>> {
         self.touching.clear();
         let rules = self.touching.rules();
-        let factors = |error| StepError::Factors { time: t1, dt: h, error };
+        let factors = |error| Trouble::Again(StepError::Factors { time: t1, dt: h, error });
         let (mut stiff, mut factored) = (0.0, false);
-        let mut depth = self.check_contacts(model, ledger)?.depth;
+        let mut depth = self.check_contacts(model, ledger).map_err(Trouble::Again)?.depth;
         for iteration in 1..=PROGRAMS {
             if stop.load(Ordering::Relaxed) {
-                return Err(Failed::Stopped);
+                return Err(Trouble::Stopped);
             }
             self.touching.report.programs = iteration;
             let mut watch = Watch::start();
             let Some(totals) = self.residual(model, state, h, t1) else {
-                return Err(self.touching.inadmissible(depth, t1, h).into());
+                return Err(Trouble::Again(self.touching.inadmissible(depth, t1, h)));
             };
             watch.add(&mut ledger.phases.force);
             if !factored || self.options().hessian == Hessian::Tangent {
@@ -244,7 +233,7 @@ impl General {
             let most = (0..program.work.len()).map(|i| program.press(i)).fold(0.0, f64::max);
             stiff = f64::max(stiff, 2.0 * most);
             if longest > small.max(round_off) {
-                self.search(model, state, [h, t1], [energy, stiff, longest])?;
+                self.search(model, state, [h, t1], [energy, stiff, longest]).map_err(Trouble::Again)?;
                 watch.add(&mut ledger.phases.solve);
                 continue;
             }
@@ -253,17 +242,17 @@ impl General {
             if self.touching.drop_ghosts() {
                 continue;
             }
-            let found = self.check_contacts(model, ledger)?;
+            let found = self.check_contacts(model, ledger).map_err(Trouble::Again)?;
             depth = found.depth;
             if found.new == 0 {
                 let totals = self.residual(model, state, h, t1).unwrap_or(totals);
                 return match self.touching.accepts(&found) {
                     true => Ok((depth, totals)),
-                    false => Err(self.touching.inadmissible(depth, t1, h).into()),
+                    false => Err(Trouble::Again(self.touching.inadmissible(depth, t1, h))),
                 };
             }
         }
-        Err(self.touching.inadmissible(depth, t1, h).into())
+        Err(Trouble::Again(self.touching.inadmissible(depth, t1, h)))
     }
 
     /// Contact check of the trial positions: constraints they ask for join the working set.
@@ -506,14 +495,14 @@ impl Method for General {
         stop: &AtomicBool,
     ) -> Result<Reached, StepError> {
         let halvings = self.options().halvings;
-        while let Err(failed) = self.try_step(model, state, ledger, stop) {
-            match failed {
-                Failed::Stopped => return Ok(Reached::Stopped),
-                Failed::Error(error) if self.short.times(self.control.dt) >= halvings => return Err(error),
-                Failed::Error(_) => {
+        while let Err(trouble) = self.try_step(model, state, ledger, stop) {
+            match trouble {
+                Trouble::Stopped => return Ok(Reached::Stopped),
+                Trouble::Again(_) if self.short.times(self.control.dt) < halvings => {
                     let dt = self.short.halve(self.control.dt);
                     self.control.set_step(state, dt);
                 }
+                Trouble::Again(error) | Trouble::Error(error) => return Err(error),
             }
         }
         if let Some(usual) = self.short.done() {

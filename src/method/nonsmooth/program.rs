@@ -165,13 +165,10 @@ impl Program {
 
     /// Takes constraints out of the working set.
     pub fn drop(&mut self, at: &Admissible, gone: &[Key]) {
-        let keep: Vec<bool> = self.work.iter().map(|c| !gone.contains(&c.key)).collect();
-        let mut k = keep.iter();
-        self.work.retain(|_| *k.next().unwrap_or(&true));
-        let mut k = keep.iter();
-        self.lambda.retain(|_| *k.next().unwrap_or(&true));
-        let mut k = keep.iter();
-        self.tangential.retain(|_| *k.next().unwrap_or(&true));
+        let stays: Vec<bool> = self.work.iter().map(|c| !gone.contains(&c.key)).collect();
+        keep(&mut self.work, &stays);
+        keep(&mut self.lambda, &stays);
+        keep(&mut self.tangential, &stays);
         self.connect(at);
     }
 
@@ -465,4 +462,10 @@ impl Program {
     pub fn violation(&self, at: &Admissible) -> f64 {
         self.work.iter().map(|c| -at.distance(c) / c.size).fold(0.0, f64::max)
     }
+}
+
+/// Leaves in a list what `stays`.
+fn keep<T>(list: &mut Vec<T>, stays: &[bool]) {
+    let mut stays = stays.iter();
+    list.retain(|_| stays.next() == Some(&true));
 }

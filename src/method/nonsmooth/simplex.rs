@@ -125,32 +125,6 @@ impl Simplex {
         }
     }
 
-    /// The second derivative along `d`: how the gradient changes, to first order, when the nodes move by `d`.
-    pub fn curvature(&self, x: &[Vec3], d: &[Vec3; 4]) -> [Vec3; 4] {
-        let at = self.at(x);
-        let between = |i: usize, j: usize| (at[j] - at[i], d[j] - d[i]);
-        let zero = Vec3::zeros();
-        // (A×B)' = A'×B + A×B'
-        let turn = |(a, da): (Vec3, Vec3), (b, db): (Vec3, Vec3)| da.cross(&b) + a.cross(&db);
-        match self.touch {
-            ContactKind::NodePoint => [zero; 4],
-            // quadratic: the gradient is linear in the nodes and vanishes where they coincide
-            ContactKind::NodePlane | ContactKind::NodeSegment => self.gradient_at(d),
-            ContactKind::NodeTriangle => {
-                let of_p = turn(between(1, 2), between(1, 3)) / 6.0;
-                let of_b = turn(between(1, 3), between(1, 0)) / 6.0;
-                let of_c = turn(between(2, 1), between(2, 0)) / 6.0;
-                [of_p, -(of_p + of_b + of_c), of_b, of_c]
-            }
-            ContactKind::EdgeEdge => {
-                let (u, w, r) = (between(0, 1), between(2, 3), between(2, 0));
-                let sixth = self.sign / 6.0;
-                let (of_u, of_w, of_r) = (sixth * turn(w, r), sixth * turn(r, u), sixth * turn(u, w));
-                [of_r - of_u, of_u, -of_r - of_w, of_w]
-            }
-        }
-    }
-
     /// Where the two features meet: nearest points on the lines or planes they span.
     pub fn foot(&self, x: &[Vec3]) -> Foot {
         let [p, a, b, c] = self.at(x);
@@ -237,10 +211,10 @@ mod tests {
         (Simplex { touch, nodes: [0, 1, 2, 3], sign }, x)
     }
 
-    /// Central differences of g and of ∇g. g is at most cubic, so only its third derivative (≤ 1) times ε²/6 and round-off
+    /// Central differences of g. It is at most cubic, so only its third derivative (≤ 1) times ε²/6 and round-off
     /// 1e-16/ε are left: 2e-11 at ε = 1e-5.
     #[test]
-    fn gradients_and_curvatures_are_those_of_the_functions() {
+    fn gradients_are_those_of_the_functions() {
         let (mut dice, eps) = (Dice(1), 1e-5);
         for touch in TOUCHES {
             for _ in 0..200 {
@@ -253,12 +227,6 @@ mod tests {
                 let g = simplex.gradient(&x);
                 let along: f64 = (0..simplex.count()).map(|k| g[k].dot(&d[k])).sum();
                 assert!((slope - along).abs() < 1e-9, "{touch:?}: {slope} {along}");
-                let (after, before) = (simplex.gradient_at(&at(eps)), simplex.gradient_at(&at(-eps)));
-                let change = simplex.curvature(&x, &d);
-                for k in 0..4 {
-                    let slope = (after[k] - before[k]) / (2.0 * eps);
-                    assert!((slope - change[k]).norm() < 1e-9, "{touch:?} node {k}");
-                }
             }
         }
     }

@@ -85,8 +85,7 @@ impl Touching {
     pub(crate) fn inadmissible(&self, depth: f64, time: f64, dt: f64) -> StepError {
         let worst =
             self.program.work.iter().max_by(|p, q| self.at.distance(q).total_cmp(&self.at.distance(p)));
-        let name = |b: u32| self.at.world.scene.bodies[b as usize].name.clone();
-        let [first, second] = worst.map_or([0, 0], |c| c.bodies).map(name);
+        let [first, second] = self.at.world.names(worst.map_or([0, 0], |c| c.bodies));
         StepError::Inadmissible { first, second, time, dt, depth }
     }
 
@@ -209,7 +208,7 @@ impl Touching {
     pub(crate) fn part_at_start(&mut self, model: &Model, state: &mut State) -> Result<f64, StepError> {
         self.at.begin(model, &state.x, &state.x, [state.time, state.time]);
         if let Some((bodies, depth)) = self.at.deep_overlap(MOVED_APART)? {
-            let [first, second] = bodies.map(|b| self.at.world.scene.bodies[b as usize].name.clone());
+            let [first, second] = self.at.world.names(bodies);
             return Err(StepError::OverlapAtStart { first, second, depth });
         }
         self.program.clear();
@@ -241,13 +240,9 @@ impl Touching {
     pub(crate) fn save(&self, record: &mut Record) {
         self.at.world.save("nonsmooth", record);
         let memory = &self.program.memory;
-        let keys: Vec<f64> = memory
-            .iter()
-            .flat_map(|m| [m.0.0 as u8 as f64, f64::from(m.0.1), f64::from(m.0.2), m.1])
-            .collect();
-        let forces: Vec<Vec3> = memory.iter().flat_map(|m| m.2).collect();
-        record.numbers("nonsmooth.multipliers", &keys);
-        record.vectors("nonsmooth.tangential", &forces);
+        let keys = memory.iter().map(|m| [f64::from(m.0.0 as u8), f64::from(m.0.1), f64::from(m.0.2), m.1]);
+        record.numbers_from("nonsmooth.multipliers", keys.flatten());
+        record.vectors_from("nonsmooth.tangential", memory.iter().flat_map(|m| m.2));
     }
 
     pub(crate) fn restore(&mut self, record: &Record) -> Result<(), RecordError> {

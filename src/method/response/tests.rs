@@ -298,6 +298,48 @@ fn the_form_for_a_consistent_mass_keeps_momentum_and_energy_as_well() {
     }
 }
 
+/// The momentum of a touching pair of free nodes in four parts that have nothing to do with each other: their
+/// energies add up to the whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parts {
+    /// What an elastic impact reverses and what friction acts on.
+    normal: [Vec3; MAX_POINTS],
+    slide: [Vec3; MAX_POINTS],
+    /// What no impact changes: motion of the nodes as one rigid body, and the change of its shape.
+    rigid: [Vec3; MAX_POINTS],
+    shape: [Vec3; MAX_POINTS],
+}
+
+/// Splits momenta [kg m/s] by `mass`, positions `x` at touch and velocities `v`.
+fn split(pair: &Pair, mass: &[f64], x: &[Vec3], v: &[Vec3]) -> Parts {
+    let zero = [Vec3::zeros(); MAX_POINTS];
+    let mut parts = Parts { normal: zero, slide: zero, rigid: zero, shape: zero };
+    let c: f64 = pair.stencil().map(|(k, w)| w * w / mass[k]).sum();
+    let u = pair.relative_velocity(v);
+    let along = pair.normal.dot(&u) * pair.normal;
+
+    // rigid motion (t, ω): xₖ moves with t + ω × xₖ, momenta about the centre so that the two do not mix
+    let total: f64 = pair.stencil().map(|(k, _)| mass[k]).sum();
+    let centre = pair.stencil().map(|(k, _)| mass[k] * x[k]).sum::<Vec3>() / total;
+    let (mut inertia, mut momentum, mut spin) = (Mat3::zeros(), Vec3::zeros(), Vec3::zeros());
+    for (k, _) in pair.stencil() {
+        let (r, p) = (x[k] - centre, mass[k] * v[k]);
+        inertia += mass[k] * (r.norm_squared() * Mat3::identity() - r * r.transpose());
+        momentum += p;
+        spin += r.cross(&p);
+    }
+    let (translation, turning) = (momentum / total, pseudo_inverse(&inertia) * spin);
+
+    for (i, (k, w)) in pair.stencil().enumerate() {
+        let p = mass[k] * v[k];
+        parts.normal[i] = w / c * along;
+        parts.slide[i] = w / c * (u - along);
+        parts.rigid[i] = mass[k] * (translation + turning.cross(&(x[k] - centre)));
+        parts.shape[i] = p - parts.normal[i] - parts.slide[i] - parts.rigid[i];
+    }
+    parts
+}
+
 #[test]
 fn the_four_parts_of_momentum_are_orthogonal_and_add_up() {
     let mut dice = Dice(7);

@@ -11,7 +11,7 @@ use sheet::{Row, coupled, pressed, sheet, violation};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-#[path = "../../../tests/solve/sheet.rs"]
+#[path = "../../../tests/runs/solve/sheet.rs"]
 mod sheet;
 
 /// The part of a matrix in some rows and columns, upper triangle.

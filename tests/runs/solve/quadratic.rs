@@ -2,7 +2,7 @@
 //!
 //! `tools/oracle` compares the same programs with an interior-point solver.
 
-use crate::sheet::{coupled, pressed, sheet, violation};
+use super::sheet::{coupled, pressed, sheet, violation};
 use carom::math::dice::Dice;
 use carom::solve::complementarity::Complementarity;
 use carom::solve::coulomb::{Contacts, Coulomb};
