@@ -128,8 +128,7 @@ impl OnLanes for NodesFaces<'_> {
     fn run<L: Lane>(self, token: L::Token) -> f64 {
         let NodesFaces { scene, x, limit, open: wanted, pairs, buffers, keys } = self;
         let SieveBuffers { corners, doubt, places, least, most, open, body, .. } = buffers;
-        let mut nearest_open = f64::INFINITY;
-        let mut rest = pairs;
+        let (mut nearest_open, mut rest) = (f64::INFINITY, pairs);
         while !rest.is_empty() {
             let (size, whole) = next_block(pairs, rest, BATCHES * L::WIDTH, wanted.is_some());
             let (block, others) = rest.split_at(size);
@@ -190,8 +189,7 @@ impl OnLanes for NodesFaces<'_> {
                     nearest = if most[to] < nearest { most[to] } else { nearest };
                     to += 1;
                 }
-                let start = keys.len();
-                let mut front = f64::INFINITY;
+                let (start, mut front) = (keys.len(), f64::INFINITY);
                 for i in from..to {
                     if least[i] <= nearest {
                         keys.push(key(node, block[i][1]));

@@ -345,12 +345,11 @@ impl OnLanes for Find<'_> {
     fn run<L: Lane>(self, _: L::Token) -> Found {
         let Find { context, task, room, out: (vf, ee, ff) } = self;
         let [a, b] = context.pairs[task.pair as usize];
-        let (p, q) = (&context.bodies[a as usize], &context.bodies[b as usize]);
+        let [p, q] = [a, b].map(|b| &context.bodies[b as usize]);
         let (scene, swept) = (context.scene, context.swept);
         let r = radius32(context.walked[task.pair as usize].radius + p.pad + q.pad);
         let careful = scene.can_exclude(a, b);
-        let mut leaves: usize = 0;
-        let before = (vf.len(), ee.len(), ff.len());
+        let (mut leaves, before) = (0, (vf.len(), ee.len(), ff.len()));
         let tests = match task.kind {
             Kind::Small => context.small(task, room, (&mut *vf, &mut *ee)),
             Kind::NodesFaces | Kind::FacesNodes => {
@@ -367,7 +366,7 @@ impl OnLanes for Find<'_> {
                     })
                 } else {
                     from(&nodes.nodes, &faces.faces, task.start, r, |pairs| {
-                        leaves += pairs.len();
+                        leaves += pairs.len() as u32;
                         if !context.room(vf, pairs.len()) {
                             return;
                         }
@@ -382,7 +381,7 @@ impl OnLanes for Find<'_> {
             }
             Kind::Edges => {
                 let found = |pairs: &[[u32; 2]]| {
-                    leaves += pairs.len();
+                    leaves += pairs.len() as u32;
                     if !context.room(ee, pairs.len()) {
                         return;
                     }
@@ -401,7 +400,7 @@ impl OnLanes for Find<'_> {
             }
             Kind::Faces => {
                 let found = |pairs: &[[u32; 2]]| {
-                    leaves += pairs.len();
+                    leaves += pairs.len() as u32;
                     if !context.room(ff, pairs.len()) {
                         return;
                     }
@@ -420,7 +419,8 @@ impl OnLanes for Find<'_> {
             }
         };
         let candidates = [vf.len() - before.0, ee.len() - before.1, ff.len() - before.2].map(|n| n as u32);
-        Found { candidates, tests, leaves: leaves as u64 }
+        let leaves = if task.kind == Kind::Small { candidates[0] + candidates[1] } else { leaves };
+        Found { candidates, tests, leaves: u64::from(leaves) }
     }
 }
 
