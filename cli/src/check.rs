@@ -113,8 +113,8 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
     };
     let surface: usize =
         loaded.surfaces.iter().flat_map(|s| &s.bodies).filter(|b| !b.rigid).map(|b| b.nodes).sum();
-    let looks = surface as f64 * updates / (potentials as f64).max(1.0);
-    let Price { elements, contact } = price::of(simulation, loaded, updates, looks);
+    let checks = surface as f64 * updates / (potentials as f64).max(1.0);
+    let Price { elements, contact } = price::of(simulation, loaded, updates, checks);
     let told = |seconds: f64| duration(Duration::from_secs_f64(seconds.min(1e12)));
     let shares = match surface {
         0 => String::new(),
@@ -122,7 +122,7 @@ fn report(simulation: &Simulation, loaded: &Loaded, threads: usize, text: &mut S
     };
     writeln!(
         text,
-        "cost {updates:.3e} element updates, {looks:.3e} looks of surface nodes: about {} on {threads} threads{shares}, output \
+        "cost {updates:.3e} element updates, {checks:.3e} contact checks of surface nodes: about {} on {threads} threads{shares}, output \
          aside, when the machine is quiet",
         told(elements + contact),
     )?;

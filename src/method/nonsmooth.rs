@@ -86,12 +86,14 @@ section! {
         hessian: Hessian;
         /// Longest increment of a converged iteration over the local size, for `beta` above 0.
         tolerance: f64 as Positive = 1e-11;
-        /// Times that positions are looked at in a step, at most.
-        looks: u32 as Count = 60;
+        /// Detections of contacts in a step, at most.
+        detections: u32 as Count = 60;
         /// Times that a step is halved, at most; then the run ends.
         halvings: u32 = 8;
         /// Through which of two facets that cost the same a node leaves.
         ties: Ties;
+    } renamed {
+        "looks" => "detections",
     } check |r| {
         let grows = gamma.is_some_and(|g| g < 0.5);
         if grows {
@@ -118,8 +120,8 @@ impl Options {
 /// What the contacts of the last step were, for those who ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Looks at trial positions and quadratic programs.
-    pub looks: u32,
+    /// Detections at trial positions and quadratic programs.
+    pub detections: u32,
     pub programs: u32,
     /// Constraints of the working set, and those that press.
     pub constraints: usize,
@@ -261,10 +263,10 @@ impl Nonsmooth {
         let (dt, of) = (self.newmark.dt(), &mut self.touching);
         let rules = of.rules();
         of.clear();
-        for look in 1..=of.options.looks {
+        for detection in 1..=of.options.detections {
             let found = of.at.detect(model, &mut of.program.work, &of.banned)?;
             watch.add(&mut ledger.phases.search);
-            of.report.looks = look;
+            of.report.detections = detection;
             if found.new == 0 {
                 return if of.accepts(&found) {
                     Ok(found.depth)
@@ -272,7 +274,7 @@ impl Nonsmooth {
                     Err(of.inadmissible(found.depth, time, dt))
                 };
             }
-            if look == 1 {
+            if detection == 1 {
                 let pressed = of.program.memory.iter().map(|m| m.0);
                 of.at.keep(model, pressed, &mut of.program.work);
             }

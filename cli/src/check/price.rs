@@ -77,8 +77,8 @@ fn processor() -> String {
     name.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
 }
 
-/// Of a run that updates elements `updates` times and looks at surface nodes `looks` times.
-pub fn of(simulation: &Simulation, loaded: &Loaded, updates: f64, looks: f64) -> Price {
+/// Of a run that updates elements `updates` times and checks at surface nodes `checks` times.
+pub fn of(simulation: &Simulation, loaded: &Loaded, updates: f64, checks: f64) -> Price {
     let threads = simulation.threads();
     let mut calibration = Calibration::read(threads);
     let model = &loaded.case.model;
@@ -101,7 +101,7 @@ pub fn of(simulation: &Simulation, loaded: &Loaded, updates: f64, looks: f64) ->
         Some(calibration.keep(&what, seconds))
     });
     calibration.write();
-    Price { elements, contact: looks * node.unwrap_or(0.0) }
+    Price { elements, contact: checks * node.unwrap_or(0.0) }
 }
 
 /// How long one pass over all element forces takes here and now [s].
@@ -141,6 +141,6 @@ fn node_time(method: &str, threads: usize) -> Option<f64> {
     simulation.run().ok()?;
     let (ledger, case) = (simulation.ledger()?, simulation.case()?);
     let phases = &ledger.phases;
-    let looks = nodes as f64 * case.state.step.max(1) as f64;
-    Some((phases.search + phases.response + phases.solve) / looks)
+    let checks = nodes as f64 * case.state.step.max(1) as f64;
+    Some((phases.search + phases.response + phases.solve) / checks)
 }

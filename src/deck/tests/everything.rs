@@ -232,7 +232,7 @@ end = 1
 [nonsmooth]
 contact_gradient = "midpoint"
 friction = "projected"
-looks = 20
+detections = 20
 halvings = 3
 [contact]
 friction = 0.3

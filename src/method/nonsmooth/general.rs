@@ -261,7 +261,7 @@ impl General {
         let of = &mut self.touching;
         let found = of.at.detect(model, &mut of.program.work, &of.banned)?;
         of.program.adopt(&of.at);
-        of.report.looks += 1;
+        of.report.detections += 1;
         watch.add(&mut ledger.phases.search);
         Ok(found)
     }

@@ -226,7 +226,7 @@ impl Touching {
 
     /// To the nearest positions without overlap.
     fn move_apart(&mut self, model: &Model) -> Result<(), StepError> {
-        for _ in 0..self.options.looks {
+        for _ in 0..self.options.detections {
             if self.at.detect(model, &mut self.program.work, &[])?.new == 0 {
                 break;
             }
