@@ -17,7 +17,7 @@
 //! at both ends times the way, and what the scheme creates or loses is the error.
 //!
 //! A step is solved by whole increments of Newton's method (`multipliers.rs`). Where that does not converge a line search tries from where velocities
-//! lead, from where the step begins and from half way; then the step is done in two halves.
+//! lead; then the step is done in two halves, and the last of these also from where the step begins and from half way.
 
 mod augmentation;
 mod books;
@@ -58,8 +58,10 @@ pub use options::{MassKind, Options, Quadrature, Rule, newmark};
 
 /// What may be left of the balance of forces, of their size.
 const RESIDUAL_TOL: f64 = 1e-10;
-/// Whole increments in a row that may bring no smaller residual.
+/// Whole increments in a row that may bring no residual that is smaller by a tenth.
 const PATIENCE: u32 = 10;
+/// Iterations of the line search, where a step can still be halved: halves are cheaper than a search that creeps.
+const SEARCH: u32 = 25;
 /// Penalty over the stiffness of elements.
 const STIFF: f64 = 50.0;
 /// Over how far nodes would go, how far they may before candidates are looked for again, and at all.
@@ -185,7 +187,11 @@ impl VelocityUpdate {
             let own = STIFF * of(a).min(of(b));
             let normal = self.options.normal_penalty.unwrap_or(if own.is_finite() { own } else { 0.0 });
             let tangential = self.options.tangential_penalty.unwrap_or(normal * dt);
-            Law { normal, tangential, mu: model.contact.law(a as u32, b as u32).friction }
+            let stiff = own / STIFF;
+            // how stiff the springs are that decide who presses, sticks and slips
+            let soft = |spring: f64| if spring > stiff && stiff > 0.0 { stiff / spring } else { 1.0 };
+            let soft = [soft(normal), soft(tangential / dt)];
+            Law { normal, tangential, soft, mu: model.contact.law(a as u32, b as u32).friction }
         };
         self.work.laws = (0..bodies).map(|a| (0..bodies).map(|b| law(a, b)).collect()).collect();
     }
@@ -253,7 +259,7 @@ impl VelocityUpdate {
         Ok(())
     }
 
-    /// Newton's method from where velocities lead, else from the start, else from half way.
+    /// Newton's method from where velocities lead; where a step cannot be halved any more else from the start, else from half way.
     fn converge(
         &mut self,
         model: &Model,
@@ -263,7 +269,8 @@ impl VelocityUpdate {
         stop: &AtomicBool,
     ) -> Result<Inside, Trouble<StepError>> {
         let mut last = None;
-        for share in [1.0, 0.0, 0.5] {
+        let starts: &[f64] = if leap.last { &[1.0, 0.0, 0.5] } else { &[1.0] };
+        for &share in starts {
             self.start_from(model, state, leap, (share, &self.work.v));
             match self.newton_from(model, state, leap, ledger, stop, (States::Free, 0.0)) {
                 Ok(inside) => return Ok(inside),
@@ -300,7 +307,10 @@ impl VelocityUpdate {
         (states, keep): (States, f64),
     ) -> Result<Inside, Outcome> {
         let limits = Limits {
-            iterations: self.options.iterations,
+            iterations: match states {
+                States::Free if !leap.last => self.options.iterations.min(SEARCH),
+                _ => self.options.iterations,
+            },
             residual_tol: RESIDUAL_TOL,
             increment_tol: f64::INFINITY,
             keep,

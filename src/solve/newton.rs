@@ -79,6 +79,8 @@ const MIN_STEP_LENGTH: f64 = 1.0 / 1024.0;
 const DECREASE: f64 = 1e-4;
 /// Every so many times that no share helps, the whole increment is taken.
 const WHOLE: u32 = 7;
+/// A residual below this share of another is smaller: those of an iteration that goes round in circles differ by their last digits.
+const LESS: f64 = 0.9;
 /// Residuals within this factor of their round-off are round-off.
 const ROUND_OFF: f64 = 1.0;
 
@@ -175,7 +177,7 @@ impl Newton {
     }
 
     /// Iterates by whole increments, for problems whose states go along; stuck when none of `patience` in a row has brought the
-    /// smallest residual so far.
+    /// smallest residual so far, and by a tenth.
     pub fn run_whole(
         &mut self,
         problem: &mut impl Problem,
@@ -208,8 +210,11 @@ impl Newton {
             if found.force <= small && increment.size <= limits.increment_tol && problem.settled() {
                 return Outcome::Converged;
             }
-            since = if found.force < least { 0 } else { since + 1 };
-            least = least.min(found.force);
+            if found.force < LESS * least {
+                (least, since) = (found.force, 0);
+            } else {
+                since += 1;
+            }
             if since >= patience {
                 break;
             }

@@ -6,8 +6,8 @@ use carom::contact::search::Pass;
 use carom::material::Law;
 use carom::math::Vec3;
 use carom::mesh::shape;
-use carom::method::StepRule;
 use carom::method::velocity_update::{MassKind, Options, Quadrature, Rule, VelocityUpdate, newmark};
+use carom::method::{Method, StepRule};
 use carom::model::contact::{Obstacle, ObstacleShape};
 use carom::model::{BodySpec, Builder, Model};
 
@@ -197,6 +197,44 @@ fn steps_take_few_iterations() {
         let mean = run.method.effort().0 as f64 / 60.0;
         println!("{mu}: {mean}");
         assert!(mean < 4.0, "{mu}: {mean}");
+    }
+}
+
+/// A block that meets a base obliquely: points stick and slip, open and close all the time (the deck `stick-base-2d`, on half of its cells). Below 8 iterations a step
+/// of contact is the aim; a step that goes round in circles would take 60 and more.
+#[test]
+fn impacts_with_stick_take_few_iterations() {
+    let law = Law::StVenantKirchhoff { young: 1e4, poisson: 0.0, density: 100.0 };
+    for (mu, pass) in [(0.0, Pass::Double), (0.3, Pass::Double), (0.8, Pass::Double), (0.8, Pass::Single)] {
+        let mut builder = Builder::default();
+        let mut upper = shape::Rectangle::new([1.0, 1.0], [8, 8]).build().unwrap();
+        upper.nodes.iter_mut().for_each(|p| *p += Vec3::new(0.05, 1.001, 0.0));
+        builder.body(body("upper", upper, &law, 1.0));
+        builder.body(body("base", shape::Rectangle::new([2.0, 1.0], [16, 8]).build().unwrap(), &law, 1.0));
+        let nodes = (0..builder.bodies().iter().map(|b| b.nodes.len()).sum::<usize>() as u32).collect();
+        builder.restrain(nodes, vec![Vec3::z()], None);
+        let floor = builder.bodies()[1].node_set("ymin").unwrap();
+        builder.restrain(floor, vec![Vec3::x(), Vec3::y()], None);
+        builder.contact.law.friction = mu;
+        let model = builder.build().unwrap();
+        let step = model.stable_step();
+        let options = Options { pass, quadrature: Quadrature::Corners, ..Options::default() };
+        let method = VelocityUpdate::new(&model, StepRule::Fixed(step), options).unwrap();
+        let oblique =
+            |body: usize, _: &Vec3| if body == 0 { Vec3::new(0.3, -0.2, 0.0) } else { Vec3::zeros() };
+        let mut run = Run::with(model, method, oblique);
+        let energy = run.ledger.total();
+        let mut counts = Vec::new();
+        while run.state.time < 0.6 {
+            run.until(run.state.time + step).unwrap();
+            if run.ledger.contacts > 0 {
+                counts.push(run.method.newton_counts().unwrap()[0]);
+            }
+            assert!(run.ledger.error().abs() < 1e-8 * energy);
+        }
+        let (mean, most) = (counts.iter().sum::<u64>() as f64 / counts.len() as f64, counts.iter().max());
+        println!("{mu} {pass:?}: {} steps of contact, {mean:.2} iterations, {most:?} at most", counts.len());
+        assert!(counts.len() > 20 && mean < 8.0 && most < Some(&60), "{mu} {pass:?}: {mean} {most:?}");
     }
 }
 

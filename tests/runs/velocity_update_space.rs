@@ -142,6 +142,7 @@ fn newmark_masks_what_friction_does() {
         let options = newmark::Options {
             normal_penalty: Some(1e5),
             tangential_penalty: Some(80.0),
+            quadrature: Quadrature::Gauss,
             ..newmark::Options::default()
         };
         let method = VelocityUpdate::newmark(&model, StepRule::Fixed(0.1), options).unwrap();

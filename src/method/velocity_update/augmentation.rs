@@ -2,8 +2,8 @@
 //! stay in contact are the multipliers that the next step begins with, so that what rests neither sinks nor creeps.
 
 use super::equations::{Inside, Work};
-use super::multipliers::{State as PointState, States};
-use super::traction::{Contact, Multiplier};
+use super::multipliers::{Met, States, Status};
+use super::traction::{Contact, Last, Multiplier};
 use super::{StepError, VelocityUpdate};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Outcome, Trouble};
@@ -31,7 +31,7 @@ impl VelocityUpdate {
         }
         self.work.multipliers.copy_from_slice(&self.carried);
         let mut inside = match self.converge(model, state, leap, ledger, stop) {
-            Err(Trouble::Again(_)) if self.carried.iter().any(|m| m.normal > 0.0) => {
+            Err(Trouble::Again(_)) if leap.last && self.carried.iter().any(|m| m.normal > 0.0) => {
                 self.work.multipliers.fill(Multiplier::default());
                 self.converge(model, state, leap, ledger, stop)?
             }
@@ -71,10 +71,15 @@ impl VelocityUpdate {
     ) -> Result<Option<Inside>, Trouble<StepError>> {
         let states = States::Kept { rounds: self.options.augmentation, again: false };
         self.work.multipliers.copy_from_slice(&self.carried);
-        self.work.of_point.fill(PointState::Open);
+        self.work.status.fill(Status::Open);
+        self.work.met.fill(Met::default());
+        for (last, carried) in self.work.last.iter_mut().zip(&self.carried) {
+            *last = if carried.normal > 0.0 { Last::Foreseen(*carried) } else { Last::Open };
+        }
         self.start_from(model, state, leap, (1.0, &self.outset));
         let done = self.newton_from(model, state, leap, ledger, stop, (states, 0.0));
-        self.work.of_point.fill(PointState::Open);
+        self.work.last.fill(Last::Forgotten);
+        self.work.met.fill(Met::default());
         match done {
             Ok(inside) => Ok(Some(inside)),
             Err(Outcome::Stopped) => Err(Trouble::Stopped),

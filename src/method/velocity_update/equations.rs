@@ -9,9 +9,9 @@
 
 use super::kinematics::Kinematics;
 use super::mass::Mass;
-use super::multipliers::{State as PointState, States};
+use super::multipliers::{Met, States, Status};
 use super::points::{Missed, Points};
-use super::traction::{Contact, Law, Multiplier, Scheme, Step};
+use super::traction::{Contact, Last, Law, Multiplier, Scheme, Step};
 use crate::element::Between;
 use crate::math::Vec3;
 use crate::method::bipotential_implicit::external;
@@ -27,7 +27,7 @@ use rayon::prelude::*;
 /// Round-off of a force, of the stiffness times the coordinates: a row of the matrix adds up to a few times its diagonal.
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// Points that one task looks at.
-const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 64;
 
 /// Forces of the elements as the scheme has them.
 pub(super) enum Elements {
@@ -88,8 +88,10 @@ pub(super) struct Work {
     /// Points near anything.
     pub near: Vec<u32>,
     pub contacts: Vec<Contact>,
-    /// What points did at the last iterate, if that matters.
-    pub of_point: Vec<PointState>,
+    /// What points do at an iterate, and what the next one is to know of it.
+    pub status: Vec<Status>,
+    pub last: Vec<Last>,
+    pub met: Vec<Met>,
     /// Forces of contact and of loads on nodes [N].
     pub pushed: Vec<Vec3>,
     pub external: Vec<Vec3>,
@@ -160,20 +162,23 @@ impl Work {
 
     /// Finds the points that carry a force at the present places.
     fn touch(&mut self, h: f64) {
-        let Work { points, places, before, multipliers, near, contacts, laws, scheme, of_point, .. } = self;
+        let Work { points, places, before, multipliers, near, contacts, laws, scheme, last, met, .. } = self;
         let [start, middle, end] = &*places;
         let one = |&p: &u32| {
             let point = &points.list[p as usize];
-            let held = multipliers[p as usize].normal > 0.0;
-            let at_end = points.meet(point, end).filter(|k| k.overlap >= 0.0 || held)?;
+            let held = multipliers[p as usize].normal > 0.0 || matches!(last[p as usize], Last::Foreseen(_));
+            let meet = |place: usize, x: &[Vec3]| match met[p as usize].kept() {
+                Some(facets) => points.meet_on(point, facets[place], x),
+                None => points.meet(point, x),
+            };
+            let at_end = meet(1, end).filter(|k| k.overlap >= 0.0 || held)?;
             let at = match scheme {
-                Scheme::Middle => points.meet(point, middle)?,
+                Scheme::Middle => meet(0, middle)?,
                 Scheme::End => at_end,
             };
             let way = at.gather(|n| end[n] - start[n]);
             let law = laws[point.body as usize][points.masters[at.facet as usize].body as usize];
-            let (before, slid) = (before[p as usize], of_point[p as usize].slid());
-            let step = Step { scheme: *scheme, dt: h, before, slid };
+            let step = Step { scheme: *scheme, dt: h, before: before[p as usize], last: last[p as usize] };
             Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])
         };
         contacts.clear();
@@ -389,7 +394,9 @@ impl Work {
             multipliers: vec![Multiplier::default(); count],
             near: Vec::new(),
             contacts: Vec::new(),
-            of_point: vec![PointState::Open; count],
+            status: vec![Status::Open; count],
+            last: vec![Last::Forgotten; count],
+            met: vec![Met::default(); count],
             pushed: zero(),
             external: zero(),
             inertia: zero(),

@@ -16,9 +16,11 @@
 //! there (`augmentation.rs`).
 
 use super::augmentation::TIGHT;
-use super::equations::{Equations, Work};
+use super::equations::{CHUNK, Equations, Work};
+use super::traction::{Contact, Last};
 use crate::math::Vec3;
 use crate::solve::sparse::FactorError;
+use rayon::prelude::*;
 
 /// Overlap and way of a step, of an edge, at which multipliers take up tractions a second time.
 const ROUGH: f64 = 1e-4;
@@ -37,21 +39,35 @@ pub(super) enum States {
 
 /// What a point does at an iterate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum State {
+pub(super) enum Status {
     #[default]
     Open,
     Sticks,
-    /// Along this direction.
-    Slips(Vec3),
+    Slips,
 }
 
-impl State {
-    /// The direction of slip, zero without.
-    pub(super) fn slid(&self) -> Vec3 {
-        match self {
-            State::Slips(along) => *along,
-            _ => Vec3::zeros(),
-        }
+/// The facets that a point met in the middle of the step and at its end, and how often they have changed. Where the surface of the other body has
+/// an edge, the answer of each side may lead to the other side, and back: who has gone there and back keeps the facets of that iterate in this step,
+/// as if they had no end. Any facets keep momenta and energy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Met {
+    facets: Option<[u32; 2]>,
+    changes: u32,
+}
+
+/// There and back.
+const CHANGES: u32 = 3;
+
+impl Met {
+    fn meet(&mut self, now: Option<[u32; 2]>, opened_or_closed: bool) {
+        let other = now.is_some() && self.facets.is_some() && now != self.facets;
+        self.changes += u32::from(other || opened_or_closed);
+        self.facets = now.or(self.facets);
+    }
+
+    /// The facets it stays with.
+    pub(super) fn kept(&self) -> Option<[u32; 2]> {
+        self.facets.filter(|_| self.changes >= CHANGES)
     }
 }
 
@@ -61,20 +77,36 @@ impl Equations<'_> {
         if self.states == States::Free {
             return;
         }
-        let Work { near, contacts, of_point, multipliers, .. } = &mut *self.work;
+        let Work { near, contacts, status, met, multipliers, .. } = &mut *self.work;
         let mut next = contacts.iter().peekable();
-        self.changed = std::mem::replace(&mut self.fresh, false);
+        let first = std::mem::replace(&mut self.fresh, false);
+        self.changed = first;
         for &p in near.iter() {
-            let now = match next.next_if(|c| c.point == p) {
-                Some(c) if c.slips => State::Slips(c.shear_vector().normalize()),
-                Some(_) => State::Sticks,
-                None => State::Open,
+            let contact = next.next_if(|c| c.point == p);
+            let now = match contact {
+                Some(c) if c.slips => Status::Slips,
+                Some(_) => Status::Sticks,
+                None => Status::Open,
             };
-            let of_point = &mut of_point[p as usize];
-            self.changed |= std::mem::discriminant(of_point) != std::mem::discriminant(&now);
-            *of_point = now;
+            let before = std::mem::replace(&mut status[p as usize], now);
+            self.changed |= before != now;
+            let turned = !first && (before == Status::Open) != (now == Status::Open);
+            met[p as usize].meet(contact.map(|c| [c.middle.facet, c.end.facet]), turned);
             // who was pulled has no multiplier any more
             multipliers[p as usize].normal = multipliers[p as usize].normal.max(0.0);
+        }
+    }
+
+    /// Tractions that the increment foresees.
+    fn foresee(&mut self) {
+        let Work { near, contacts, last, unknowns, increment, scheme, points, .. } = &mut *self.work;
+        let soft = points.soft;
+        let answer = |k: usize| if k < soft { unknowns.expand(k, increment) } else { Vec3::zeros() };
+        let one = |c: &Contact| c.multiplier_with(c.change(*scheme, answer));
+        let foreseen: Vec<_> = contacts.par_iter().with_min_len(CHUNK).map(one).collect();
+        near.iter().for_each(|&p| last[p as usize] = Last::Open);
+        for (contact, traction) in contacts.iter().zip(foreseen) {
+            last[contact.point as usize] = Last::Foreseen(traction);
         }
     }
 
@@ -93,6 +125,10 @@ impl Equations<'_> {
 
     /// Goes on from the increment of springs to that of contacts that are nearly rigid.
     pub(super) fn solve_for_multipliers(&mut self) -> Result<(), FactorError> {
+        if self.states == States::Free {
+            return Ok(());
+        }
+        self.foresee();
         let Some(rounds) = self.rounds().filter(|_| !self.changed) else { return Ok(()) };
         self.states = match self.states {
             States::Kept { rounds, again: false } => States::Kept { rounds, again: true },
@@ -131,7 +167,9 @@ impl Equations<'_> {
             work.increment.iter_mut().zip(&part).for_each(|(x, d)| *x += d);
         }
         for (contact, top) in work.contacts.iter().zip(&on_top) {
-            work.multipliers[contact.point as usize] = contact.multiplier_with(*top);
+            let multiplier = contact.multiplier_with(*top);
+            work.multipliers[contact.point as usize] = multiplier;
+            work.last[contact.point as usize] = Last::Foreseen(multiplier);
         }
         Ok(())
     }
@@ -140,4 +178,26 @@ impl Equations<'_> {
 fn add(to: &mut (f64, [f64; 2]), by: (f64, [f64; 2])) {
     to.0 += by.0;
     (0..2).for_each(|a| to.1[a] += by.1[a]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A point may go from facet to facet; one that has gone there and back twice stays. To open and to close counts too, to be away does not lose the facets.
+    #[test]
+    fn who_goes_there_and_back_keeps_its_facets() {
+        let mut met = Met::default();
+        for facets in [[1, 1], [1, 2], [1, 1]] {
+            met.meet(Some(facets), false);
+            assert_eq!(met.kept(), None);
+        }
+        met.meet(None, true);
+        assert_eq!(met.kept(), Some([1, 1]));
+        let mut still = Met::default();
+        for _ in 0..20 {
+            still.meet(Some([3, 4]), false);
+        }
+        assert_eq!(still.kept(), None);
+    }
 }

@@ -8,7 +8,7 @@ words! {
     pub enum Quadrature {
         /// Points of Gauss: two on a segment, three on a triangle, four on a quadrilateral.
         Gauss = "gauss",
-        /// The corners.
+        /// The corners: one point at every node, with the area of all its facets.
         Corners = "corners",
     }
 }
@@ -49,7 +49,7 @@ section! {
         /// Rounds of augmentation in a step at most (Uzawa): overlaps of new contacts, rates of others and slip of points that stick go towards zero.
         /// With 0, as published, tractions are those of the penalties alone: what rests under load sinks, and trembles by the energy of that.
         augmentation: u32 = 8;
-        /// Where on facets contact is looked at. Points of Gauss see corners of bodies late.
+        /// Where on surfaces contact is looked at. Points of Gauss, as published, see corners of bodies late and take more iterations; corners keep energy less exactly.
         quadrature: Quadrature;
         /// Whose points are held against whose facets.
         pass: Pass = Pass::Double;
@@ -57,7 +57,7 @@ section! {
         mass: MassKind;
         /// How velocities are updated at the end of a step, so that contact takes no energy but that of friction.
         update: Rule;
-        /// Iterations of a step at most; then it is tried from two other starts, and then halved.
+        /// Iterations at most, by whole increments and by a line search, before a step is halved; where it cannot be halved two other starts are tried.
         iterations: u32 as Count = 60;
         /// How often a step may be halved.
         halvings: u32 = 8;
@@ -82,7 +82,7 @@ pub mod newmark {
             quadrature: Quadrature;
             /// Whose points are held against whose facets.
             pass: Pass = Pass::Double;
-            /// Iterations of a step at most; then it is tried from two other starts, and then halved.
+            /// Iterations at most, by whole increments and by a line search, before a step is halved; where it cannot be halved two other starts are tried.
             iterations: u32 as Count = 60;
             /// How often a step may be halved.
             halvings: u32 = 8;

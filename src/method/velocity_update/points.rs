@@ -1,8 +1,9 @@
 //! Points of slave surfaces, and the facets they may meet.
 //!
-//! A point stands on a facet for good; what it meets is chosen anew in every configuration: of the candidates the one that is nearest as far
+//! Points are nodes, each with the area of all its facets' corners, or points of Gauss on facets. What a point meets is chosen anew in every
+//! configuration: of the candidates the one that is nearest as far
 //! as it reaches, then projected on without its bounds ([`Kinematics`]). Sides of an edge that is nearest are equally near; of these it is the one
-//! that faces the point's own facet most. Candidates are all facets that could come within reach of the facet of a point in a step, which the search
+//! that faces a facet of the point most. Candidates are all facets that could come within reach of the facets of a point in a step, which the search
 //! of the other methods finds; whatever more it finds is too far to count, so the choice depends on positions alone.
 //!
 //! A plane is a triangle, or in plane problems a segment, without end, whose corners move with it; they are nodes behind those of the scene.
@@ -11,7 +12,7 @@ use super::kinematics::{Kinematics, Master, Slave, shape};
 use super::options::Quadrature;
 use crate::contact::entry;
 use crate::contact::rules::AGAINST;
-use crate::contact::scene::{FacetKind, Scene};
+use crate::contact::scene::{Facet, FacetKind, Scene};
 use crate::contact::search::{PairSearch, Pass, Positions, Query, SearchError, passes};
 use crate::math::Vec3;
 use crate::math::lists::Lists;
@@ -33,7 +34,8 @@ const AS_SQUARE: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub slave: Slave,
-    pub facet: u32,
+    /// Where it stands: whose list of candidates is its own.
+    pub host: u32,
     pub body: u32,
     /// w j, in the reference configuration [m²].
     pub weight: f64,
@@ -42,15 +44,19 @@ pub(super) struct Point {
 pub(super) struct Points {
     pub masters: Vec<Master>,
     pub list: Vec<Point>,
-    /// Points of each facet of the scene.
-    of_facet: Vec<Range<u32>>,
+    /// Facets of each host, hosts of each facet, and points of each host: hosts are facets that points of Gauss stand on, or nodes.
+    own: Lists,
+    hosts: Lists,
+    of_host: Vec<Range<u32>>,
     /// `checks[a][b]`: points of body a are held against facets of body b.
     checks: Vec<Vec<bool>>,
     /// How deep an overlap may be [m], by body.
     pub depth: Vec<f64>,
-    /// Candidates of each facet of the scene.
+    /// Candidates of each host.
     found: Lists,
+    /// Facets that may meet, and hosts with them.
     pairs: Vec<[u32; 2]>,
+    hosted: Vec<[u32; 2]>,
     /// Corners of planes as drawn, and the obstacle each belongs to.
     corners: Vec<(usize, Vec3)>,
     /// Nodes of the model, and of the scene.
@@ -82,45 +88,80 @@ impl Points {
         let mut points = Points {
             masters,
             list: Vec::new(),
-            of_facet: Vec::new(),
+            own: Lists::default(),
+            hosts: Lists::default(),
+            of_host: Vec::new(),
             depth: depths(scene, reference),
             checks,
             found: Lists::default(),
             pairs: Vec::new(),
+            hosted: Vec::new(),
             corners,
             soft: model.reference.len(),
             scene_nodes: reference.len(),
         };
-        points.put(model, scene, reference, quadrature);
+        match quadrature {
+            Quadrature::Gauss => points.put_on_facets(model, scene, reference),
+            Quadrature::Corners => points.put_on_nodes(model, scene, reference),
+        }
         points
     }
 
-    /// Puts points on every facet of every slave.
-    fn put(&mut self, model: &Model, scene: &Scene, reference: &[Vec3], quadrature: Quadrature) {
-        let usual = model.bodies.first().map_or(1.0, |b| b.section);
-        for (f, facet) in scene.facets.iter().enumerate() {
+    /// Points of Gauss on every facet of every slave.
+    fn put_on_facets(&mut self, model: &Model, scene: &Scene, reference: &[Vec3]) {
+        for (f, facet) in (0..).zip(&scene.facets) {
             let first = self.list.len() as u32;
-            let body = facet.body as usize;
-            if facet.kind != FacetKind::Plane && self.checks[body].iter().any(|l| *l) {
-                let flat = matches!(facet.kind, FacetKind::Point | FacetKind::Segment);
-                let section = model.bodies.get(body).map_or(usual, |b| b.section);
-                for (at, weight) in rule(facet.kind, quadrature) {
-                    let (weights, slopes, _) = shape(facet.kind, at);
-                    let sum = |w: &[f64; 4]| {
-                        facet.corners().iter().zip(w).map(|(&k, w)| *w * reference[k as usize]).sum::<Vec3>()
-                    };
-                    let stretch = match facet.kind {
-                        FacetKind::Plane | FacetKind::Point => 1.0,
-                        FacetKind::Segment => sum(&slopes[0]).norm(),
-                        _ => sum(&slopes[0]).cross(&sum(&slopes[1])).norm(),
-                    };
+            if self.is_slave(facet) {
+                for (at, weight) in gauss(facet.kind) {
+                    let (weights, ..) = shape(facet.kind, at);
                     let slave = Slave { nodes: facet.nodes, weights, count: facet.corners().len() as u8 };
-                    let weight = weight * stretch * if flat { section } else { 1.0 };
-                    self.list.push(Point { slave, facet: f as u32, body: facet.body, weight });
+                    let weight = weight * stretch(model, facet, at, reference);
+                    self.list.push(Point { slave, host: f, body: facet.body, weight });
                 }
             }
-            self.of_facet.push(first..self.list.len() as u32);
+            self.of_host.push(first..self.list.len() as u32);
+            for lists in [&mut self.own, &mut self.hosts] {
+                lists.items.push(f);
+                lists.close();
+            }
         }
+    }
+
+    /// One point at every node of every slave. Tractions of several points of a node would not be determined one by one, and a point
+    /// between nodes sees a corner late.
+    fn put_on_nodes(&mut self, model: &Model, scene: &Scene, reference: &[Vec3]) {
+        for facet in &scene.facets {
+            if self.is_slave(facet) {
+                self.hosts.items.extend(facet.corners());
+            }
+            self.hosts.close();
+        }
+        for k in 0..self.scene_nodes as u32 {
+            let first = self.list.len() as u32;
+            let mut area = 0.0;
+            for &f in scene.node_facets.of(k) {
+                let facet = &scene.facets[f as usize];
+                if !self.is_slave(facet) {
+                    continue;
+                }
+                self.own.items.push(f);
+                let corners = facet.corners().iter().zip(corner_rule(facet.kind));
+                for (_, (at, weight)) in corners.filter(|(corner, _)| **corner == k) {
+                    area += weight * stretch(model, facet, at, reference);
+                }
+            }
+            self.own.close();
+            if let Some(&f) = self.own.of(k).first() {
+                let slave = Slave { nodes: [k; 4], weights: [1.0, 0.0, 0.0, 0.0], count: 1 };
+                self.list.push(Point { slave, host: k, body: scene.facets[f as usize].body, weight: area });
+            }
+            self.of_host.push(first..self.list.len() as u32);
+        }
+    }
+
+    /// Do points of a facet look at anybody?
+    fn is_slave(&self, facet: &Facet) -> bool {
+        facet.kind != FacetKind::Plane && self.checks[facet.body as usize].iter().any(|l| *l)
     }
 
     /// Nodes of all positions: the model's, the obstacles', and corners of planes.
@@ -206,15 +247,27 @@ impl Points {
         }
         self.pairs.sort_unstable();
         self.pairs.dedup();
-        self.found.clear();
-        let mut pairs = self.pairs.iter().peekable();
-        for f in 0..scene.facets.len() as u32 {
-            while let Some([_, g]) = pairs.next_if(|pair| pair[0] == f) {
-                self.found.items.push(*g);
-            }
-            self.found.close();
-        }
+        self.list_candidates();
         self.passes_by(x, ahead)
+    }
+
+    /// Candidates of every host, from those of its facets.
+    fn list_candidates(&mut self) {
+        let Points { pairs, hosted, hosts, found, of_host, .. } = self;
+        hosted.clear();
+        for &[f, g] in pairs.iter() {
+            hosted.extend(hosts.of(f).iter().map(|&h| [h, g]));
+        }
+        hosted.sort_unstable();
+        hosted.dedup();
+        found.clear();
+        let mut next = hosted.iter().peekable();
+        for h in 0..of_host.len() as u32 {
+            while let Some([_, g]) = next.next_if(|pair| pair[0] == h) {
+                found.items.push(*g);
+            }
+            found.close();
+        }
     }
 
     /// Two facets that would come so far together on the way that neither would be found inside the other.
@@ -247,15 +300,16 @@ impl Points {
 
     /// The facet that a point meets in a configuration, with its operators; none where it is clear of everything.
     pub(super) fn meet(&self, point: &Point, x: &[Vec3]) -> Option<Kinematics> {
-        let candidates = self.found.of(point.facet);
+        let candidates = self.found.of(point.host);
         if candidates.is_empty() {
             return None;
         }
         let y = point.slave.at(x);
         // the larger, the squarer the facets face each other
         let facing = |g: u32| {
-            let [own, other] = [point.facet, g].map(|f| self.masters[f as usize].normal(x));
-            own.zip(other).map_or(-1.0, |(n, m)| -n.dot(&m))
+            let Some(m) = self.masters[g as usize].normal(x) else { return -1.0 };
+            let normals = self.own.of(point.host).iter().filter_map(|&f| self.masters[f as usize].normal(x));
+            normals.fold(-1.0, |most: f64, n| most.max(-n.dot(&m)))
         };
         let (mut distance, mut best) = (f64::INFINITY, (0, [0.0; 2]));
         for &g in candidates {
@@ -276,9 +330,18 @@ impl Points {
         Kinematics::new(&point.slave, master, facet, start, x).filter(|k| k.overlap <= limit)
     }
 
+    /// A point on the plane or surface of one facet, wherever that ends.
+    pub(super) fn meet_on(&self, point: &Point, facet: u32, x: &[Vec3]) -> Option<Kinematics> {
+        let master = &self.masters[facet as usize];
+        let (_, start) = master.nearest(&point.slave.at(x), x);
+        let endless = Master { bounded: false, ..*master };
+        let limit = self.limit(point.body, master.body);
+        Kinematics::new(&point.slave, &endless, facet, start, x).filter(|k| k.overlap <= limit)
+    }
+
     /// Points that have candidates at all.
     pub(super) fn near(&self) -> impl Iterator<Item = u32> + '_ {
-        let some = (0..).zip(&self.of_facet).filter(|(f, _)| !self.found.of(*f).is_empty());
+        let some = (0..).zip(&self.of_host).filter(|(h, _)| !self.found.of(*h).is_empty());
         some.flat_map(|(_, points)| points.clone())
     }
 }
@@ -341,30 +404,123 @@ fn planes(model: &Model, scene: &Scene, masters: &mut [Master], reference: &[Vec
     corners
 }
 
-/// Coordinates and weights of the points of a facet.
-fn rule(kind: FacetKind, quadrature: Quadrature) -> Vec<([f64; 2], f64)> {
-    let gauss = quadrature == Quadrature::Gauss;
+/// Coordinates and weights of the points of Gauss of a facet.
+fn gauss(kind: FacetKind) -> Vec<([f64; 2], f64)> {
     match kind {
         FacetKind::Plane => Vec::new(),
         FacetKind::Point => vec![([0.0; 2], 1.0)],
-        FacetKind::Segment => {
-            let s = if gauss { G } else { 1.0 };
-            vec![([-s, 0.0], 1.0), ([s, 0.0], 1.0)]
-        }
+        FacetKind::Segment => vec![([-G, 0.0], 1.0), ([G, 0.0], 1.0)],
         FacetKind::Triangle => {
-            let (a, b) = if gauss { (1.0 / 6.0, 2.0 / 3.0) } else { (0.0, 1.0) };
+            let (a, b) = (1.0 / 6.0, 2.0 / 3.0);
             [[a, a], [b, a], [a, b]].map(|at| (at, 1.0 / 6.0)).to_vec()
         }
-        FacetKind::Quad => {
-            let s = if gauss { G } else { 1.0 };
-            [[-s, -s], [s, -s], [s, s], [-s, s]].map(|at| (at, 1.0)).to_vec()
-        }
+        FacetKind::Quad => [[-G, -G], [G, -G], [G, G], [-G, G]].map(|at| (at, 1.0)).to_vec(),
+    }
+}
+
+/// The same of its corners, in their order.
+fn corner_rule(kind: FacetKind) -> Vec<([f64; 2], f64)> {
+    match kind {
+        FacetKind::Plane => Vec::new(),
+        FacetKind::Point => vec![([0.0; 2], 1.0)],
+        FacetKind::Segment => vec![([-1.0, 0.0], 1.0), ([1.0, 0.0], 1.0)],
+        FacetKind::Triangle => [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|at| (at, 1.0 / 6.0)).to_vec(),
+        FacetKind::Quad => [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|at| (at, 1.0)).to_vec(),
+    }
+}
+
+/// Area of a facet over that of its coordinates, at one of its points [m²].
+fn stretch(model: &Model, facet: &Facet, at: [f64; 2], reference: &[Vec3]) -> f64 {
+    let (_, slopes, _) = shape(facet.kind, at);
+    let sum =
+        |w: &[f64; 4]| facet.corners().iter().zip(w).map(|(&k, w)| *w * reference[k as usize]).sum::<Vec3>();
+    let usual = model.bodies.first().map_or(1.0, |b| b.section);
+    let section = model.bodies.get(facet.body as usize).map_or(usual, |b| b.section);
+    match facet.kind {
+        FacetKind::Plane | FacetKind::Point => section,
+        FacetKind::Segment => section * sum(&slopes[0]).norm(),
+        _ => sum(&slopes[0]).cross(&sum(&slopes[1])).norm(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::scene::BodyKind;
+    use crate::element::choice::{Kind, maker};
+    use crate::material::Law;
+    use crate::mesh::{CellKind, shape as shapes};
+    use crate::model::{BodySpec, Builder, Table};
+
+    /// Two boxes side by side.
+    fn two_boxes() -> Model {
+        let mut builder = Builder::default();
+        for (name, at, cells) in [("a", 0.0, [2, 3, 2]), ("b", 1.0, [1, 2, 4])] {
+            let mut mesh = shapes::Box::new([1.0, 2.0, 1.5], cells).build().unwrap();
+            mesh.nodes.iter_mut().for_each(|p| p.x += at);
+            let law = Law::StVenantKirchhoff { young: 2.5, poisson: 0.25, density: 1.0 };
+            builder.body(BodySpec {
+                name: name.into(),
+                kind: BodyKind::Solid,
+                mesh,
+                blocks: vec![maker(Kind::new(CellKind::Hex8), &law)],
+                section: 1.0,
+                gravity: Vec3::zeros(),
+                gravity_table: Table::default(),
+                damping: 0.0,
+            });
+        }
+        builder.build().unwrap()
+    }
+
+    /// Corners: as many points as surface nodes, where these are. The areas of either kind add up to the surfaces, 2 (2 + 1.5 + 3) each.
+    #[test]
+    fn every_surface_node_is_one_point_with_the_area_of_its_facets() {
+        let model = two_boxes();
+        let world = ContactWorld::new(&model, false);
+        for quadrature in [Quadrature::Corners, Quadrature::Gauss] {
+            let points = Points::new(&model, &world, quadrature, Pass::Double);
+            for body in 0..2 {
+                let own = points.list.iter().filter(|p| p.body == body);
+                let area: f64 = own.map(|p| p.weight).sum();
+                assert!((area - 13.0).abs() < 1e-12, "{quadrature:?}: {area}");
+            }
+            if quadrature == Quadrature::Gauss {
+                continue;
+            }
+            let surface = world.scene.bodies.iter().map(|b| b.slots.len()).sum::<usize>();
+            assert_eq!(points.list.len(), surface);
+            for point in &points.list {
+                assert_eq!(point.slave.at(&world.x), world.x[point.host as usize]);
+                assert!(!points.own.of(point.host).is_empty());
+            }
+        }
+    }
+
+    /// Of two boxes that share a side, nodes of the side have candidates, and each of them the same ones as all of its facets together.
+    #[test]
+    fn a_node_has_the_candidates_of_all_its_facets() {
+        let model = two_boxes();
+        let mut world = ContactWorld::new(&model, false);
+        let x = world.x.clone();
+        let mut found = Vec::new();
+        for quadrature in [Quadrature::Corners, Quadrature::Gauss] {
+            let mut points = Points::new(&model, &world, quadrature, Pass::Double);
+            assert!(points.gather(&mut world, &x, &x, 0.01).is_ok());
+            found.push(points);
+        }
+        let [nodes, facets] = &found[..] else { panic!() };
+        let mut seen = 0;
+        for point in &nodes.list {
+            let own = nodes.own.of(point.host);
+            let mut all: Vec<u32> = own.iter().flat_map(|&f| facets.found.of(f).to_vec()).collect();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(nodes.found.of(point.host), &all[..]);
+            seen += u32::from(!all.is_empty());
+        }
+        assert!(seen > 10, "{seen}");
+    }
 
     /// Over the ridge of a roof both sides are as far away as the ridge itself, but for round-off: the side that the point's own facet faces is met, wherever
     /// the roof stands and whichever side comes first.
@@ -388,19 +544,27 @@ mod tests {
             found.close();
             found.items.extend([0, 1]);
             found.close();
+            let mut own = Lists::default();
+            for f in 0..3 {
+                own.items.push(f);
+                own.close();
+            }
             let points = Points {
                 masters,
                 list: Vec::new(),
-                of_facet: Vec::new(),
+                own,
+                hosts: Lists::default(),
+                of_host: Vec::new(),
                 checks: Vec::new(),
                 depth: vec![0.5; 2],
                 found,
                 pairs: Vec::new(),
+                hosted: Vec::new(),
                 corners: Vec::new(),
                 soft: 5,
                 scene_nodes: 5,
             };
-            let point = Point { slave, facet: 2, body: 0, weight: 1.0 };
+            let point = Point { slave, host: 2, body: 0, weight: 1.0 };
             for step in 0..200 {
                 let (sin, cos) = (0.1 * f64::from(step)).sin_cos();
                 let away = f64::from(step);

@@ -21,8 +21,8 @@
 use super::kinematics::{Kinematics, NODES, Variation, multiply};
 use crate::math::{Mat3, Vec3};
 
-/// α: how stiff the springs are that decide where slip turns to, of those of stick.
-const SOFT: f64 = 0.02;
+/// A traction that an increment foresaw was one of slip if it is not longer than this times Coulomb's limit: increments leave the cone along its tangents.
+const ON_THE_CONE: f64 = 1.1;
 /// How far from Coulomb's law a traction may be when an iteration ends.
 const SETTLED: f64 = 1e-6;
 
@@ -32,6 +32,8 @@ pub(super) struct Law {
     /// ε_N [Pa/m] and ε_T [Pa s/m].
     pub normal: f64,
     pub tangential: f64,
+    /// α_N and α_T: stiffness of the elements over that of these springs, one at most.
+    pub soft: [f64; 2],
     /// Coulomb's coefficient.
     pub mu: f64,
 }
@@ -91,6 +93,11 @@ pub(super) struct Contact {
     pub closing: f64,
     pub slip: [f64; 2],
     trial: [f64; 2],
+    /// Pressure and shear that decide what it does: between those of the springs and those that the last increment foresaw.
+    firm: f64,
+    held: [f64; 2],
+    /// How shear grows with the pressure.
+    ratio: [f64; 2],
     /// Its traction is Coulomb's, not one on the way there.
     pub settled: bool,
     multiplier: Multiplier,
@@ -100,14 +107,23 @@ pub(super) struct Contact {
     dt: f64,
 }
 
-/// A point in a step: its overlap at the start, none where it was clear of everything, and which way its traction slipped at the last
-/// iterate, zero where it did not or that does not matter.
+/// What a point did at the last iterate, as far as that matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Last {
+    /// Nothing is kept in mind: tractions are functions of positions.
+    Forgotten,
+    Open,
+    /// It pressed, and the increment foresaw this traction.
+    Foreseen(Multiplier),
+}
+
+/// A point in a step: its overlap at the start, none where it was clear of everything, and what it did at the last iterate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub scheme: Scheme,
     pub dt: f64,
     pub before: Option<f64>,
-    pub slid: Vec3,
+    pub last: Last,
 }
 
 impl Contact {
@@ -132,7 +148,14 @@ impl Contact {
         let gated = step.scheme == Scheme::Middle && multiplier.normal == 0.0 && closing <= 0.0;
         // a multiplier holds on to a point that has just opened: its pressure ends where it vanishes
         let open = end.overlap < 0.0 && multiplier.normal == 0.0;
-        if open || gated || pressure <= 0.0 {
+        let (soft, foreseen) = match step.last {
+            Last::Forgotten => ([1.0; 2], None),
+            Last::Open => (law.soft, None),
+            Last::Foreseen(traction) => (law.soft, Some(traction)),
+        };
+        let kept = foreseen.unwrap_or_default();
+        let firm = (1.0 - soft[0]) * kept.normal + soft[0] * pressure;
+        if firm <= 0.0 || foreseen.is_none() && (open || gated) {
             return None;
         }
         let mut contact = Contact {
@@ -147,7 +170,10 @@ impl Contact {
             closing,
             slip,
             trial: [0.0; 2],
-            settled: true,
+            firm,
+            held: [0.0; 2],
+            ratio: [0.0; 2],
+            settled: pressure >= 0.0,
             multiplier,
             source,
             way,
@@ -155,55 +181,53 @@ impl Contact {
         };
         if law.mu > 0.0 && middle.tangents > 0 {
             let viscous = multiply(&middle.metric, slip);
+            let mut kept_shear = [0.0; 2];
             for a in 0..middle.tangents {
                 contact.trial[a] = middle.tangent[a].dot(&multiplier.shear) + law.tangential * viscous[a];
+                kept_shear[a] = middle.tangent[a].dot(&kept.shear);
             }
-            if step.slid != Vec3::zeros() {
-                contact.go_on_slipping(&step.slid);
-            } else {
-                contact.slips = contact.size(&contact.trial) > law.mu * pressure;
-            }
-            let share = match contact.slips {
-                true => law.mu * pressure / contact.size(&contact.trial),
-                false => 1.0,
-            };
-            contact.shear = contact.trial.map(|t| share * t);
+            contact.stick_or_slip(kept_shear, soft[1]);
         }
         Some(contact)
     }
 
-    /// A point that slipped along `slid` at the last iterate. Slip has no stiffness along its direction, so an increment may turn it round; the
-    /// stiff trial would then slip the other way, and back, for ever. What decides is `(1 − α) μ t_N n + α trial` (Alart & Curnier 1991, whose parameter
-    /// is α ε_T): it has the same solutions, and between the two directions lies stick.
-    fn go_on_slipping(&mut self, slid: &Vec3) {
-        let m = &self.middle;
-        let most = self.law.mu * self.pressure;
-        let mut n: [f64; 2] =
-            std::array::from_fn(|a| if a < m.tangents { m.tangent[a].dot(slid) } else { 0.0 });
-        let length = self.size(&n);
+    /// Sticks or slips by Coulomb's law for `(1 − α) t + α trial`, where `t` is the traction that the last increment foresaw (Alart & Curnier 1991, whose
+    /// parameter is α ε_T): it has the solutions of the law and no others. The stiff trial alone would have slip, which has no stiffness along its
+    /// direction, turn round and back for ever.
+    fn stick_or_slip(&mut self, kept: [f64; 2], soft: f64) {
+        let most = self.law.mu * self.firm;
         let trial = self.size(&self.trial);
-        if length <= 0.0 {
-            self.slips = trial > most;
-            return;
-        }
-        n = n.map(|x| x / length);
-        let mixed: [f64; 2] = std::array::from_fn(|a| (1.0 - SOFT) * most * n[a] + SOFT * self.trial[a]);
-        let size = self.size(&mixed);
-        self.slips = size > most;
+        self.held = std::array::from_fn(|a| (1.0 - soft) * kept[a] + soft * self.trial[a]);
+        self.slips = self.size(&self.held) > most;
         if !self.slips {
-            self.settled = trial <= most * (1.0 + SETTLED);
+            self.settled &= trial <= self.law.mu * self.pressure * (1.0 + SETTLED) || soft == 1.0;
+            self.shear = self.trial;
             return;
         }
-        // Newton's target for the direction: t = μ t_N z/‖z‖ with z = (1 − α) t + α trial
-        let rest = 1.0 - (1.0 - SOFT) * most / size;
-        let mut to: [f64; 2] = std::array::from_fn(|a| n[a] + (mixed[a] / size - n[a]) / rest);
-        let length = self.size(&to);
-        to = to.map(|x| x / length);
-        let off: [f64; 2] = std::array::from_fn(|a| to[a] - self.trial[a] / trial);
-        self.settled = self.size(&off) <= SETTLED;
-        // so that `most` over its size is how the traction answers across its direction
-        let stretch = size * rest / SOFT;
-        self.trial = to.map(|x| stretch * x);
+        let length = self.size(&kept);
+        if length > 0.0 {
+            let n = kept.map(|x| x / length);
+            let mixed: [f64; 2] = std::array::from_fn(|a| (1.0 - soft) * most * n[a] + soft * self.trial[a]);
+            let mut size = self.size(&mixed);
+            let mut stretch = size - (1.0 - soft) * most;
+            // Newton's target for the direction: t = μ t_N z/‖z‖ with z = (1 − α) t + α trial
+            let mut to: [f64; 2] = std::array::from_fn(|a| n[a] + (mixed[a] - size * n[a]) / stretch);
+            if length > ON_THE_CONE * most || size <= most {
+                // it stuck until now
+                size = self.size(&self.held);
+                (to, stretch) = (self.held, size);
+            }
+            let length = self.size(&to);
+            to = to.map(|x| x / length);
+            let off: [f64; 2] = std::array::from_fn(|a| to[a] - self.trial[a] / trial);
+            self.settled &= self.size(&off) <= SETTLED;
+            // so that `most` over its size is how the traction answers across its direction
+            self.trial = to.map(|x| stretch / soft * x);
+        }
+        let size = self.size(&self.trial);
+        self.ratio = self.trial.map(|t| self.law.mu * t / size);
+        self.held = self.ratio.map(|r| self.firm * r);
+        self.shear = self.ratio.map(|r| self.pressure * r);
     }
 
     /// ‖t‖ of a covariant traction.
@@ -239,12 +263,7 @@ impl Contact {
 
     /// Hands `∂f_row/∂d_column` of the end of the step, 3×3, to `add` for all pairs of its nodes. A pair may come twice.
     pub(super) fn tangent(&self, scheme: Scheme, mut add: impl FnMut(u32, u32, Mat3)) {
-        let m = &self.middle;
-        // what a change of pressure does to the traction along the surface
-        let ratio = match self.slips {
-            true => self.shear.map(|t| t / self.pressure),
-            false => [0.0; 2],
-        };
+        let (m, ratio) = (&self.middle, self.ratio);
         let push: [Vec3; NODES] =
             std::array::from_fn(|k| self.weight * (m.n[k] - ratio[0] * m.d[0][k] - ratio[1] * m.d[1][k]));
         for column in 0..m.count {
@@ -271,9 +290,9 @@ impl Contact {
         let pressure = self.vary_pressure(&v, share, node, i);
         let shear = self.vary_shear(&v, share, node, i);
         std::array::from_fn(|k| {
-            let mut f = pressure * push[k] + share * w * self.pressure * v.n[k];
+            let mut f = pressure * push[k] + share * w * self.firm * v.n[k];
             for a in 0..m.tangents {
-                f -= w * (shear[a] * m.d[a][k] + share * self.shear[a] * v.d[a][k]);
+                f -= w * (shear[a] * m.d[a][k] + share * self.held[a] * v.d[a][k]);
             }
             f
         })
@@ -304,16 +323,14 @@ impl Contact {
                 (0..2).for_each(|a| shear[a] += by[i] * own[a]);
             }
         }
-        if self.slips {
-            (0..2).for_each(|a| shear[a] += pressure * self.shear[a] / self.pressure);
-        }
+        (0..2).for_each(|a| shear[a] += pressure * self.ratio[a]);
         (pressure, shear)
     }
 
     /// A traction that comes on top, as `(pressure, shear)`: where a point slips friction grows with its pressure, whatever its shear.
     pub(super) fn with_friction(&self, (pressure, shear): (f64, [f64; 2])) -> (f64, [f64; 2]) {
         match self.slips {
-            true => (pressure, self.shear.map(|t| t * pressure / self.pressure)),
+            true => (pressure, self.ratio.map(|r| r * pressure)),
             false => (pressure, shear),
         }
     }
@@ -364,7 +381,7 @@ impl Contact {
         let along = (raised[0] * (trial[0] - 0.5 * share * bent[0])
             + raised[1] * (trial[1] - 0.5 * share * bent[1]))
             / size;
-        let most = self.law.mu * self.pressure;
+        let most = self.law.mu * self.firm;
         std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
     }
 
@@ -466,8 +483,8 @@ mod tests {
                     0 => Multiplier { normal: 1.0, shear: Vec3::new(0.3, 0.1, 0.0) },
                     _ => Multiplier::default(),
                 };
-                let law = Law { normal: 7.0, tangential: 2.0, mu };
-                let step = Step { scheme, dt: 0.3, before, slid: Vec3::zeros() };
+                let law = Law { normal: 7.0, tangential: 2.0, soft: [1.0; 2], mu };
+                let step = Step { scheme, dt: 0.3, before, last: Last::Forgotten };
                 let answer = |end: &[Vec3]| {
                     let middle: Vec<Vec3> =
                         x.iter().zip(end).map(|(a, b)| a + scheme.share() * (b - a)).collect();
@@ -516,6 +533,7 @@ mod tests {
     fn slip_that_turns_round_comes_to_stick() {
         let mut dice = Dice(12);
         let mut seen = 0;
+        let soft = 0.02;
         for kind in [FacetKind::Segment, FacetKind::Quad] {
             for _ in 0..100 {
                 let (slave, master, [x, end]) = scene(&mut dice, kind);
@@ -525,19 +543,20 @@ mod tests {
                 };
                 let at = on(&middle);
                 let way = at.gather(|n| end[n] - x[n]);
-                let law = Law { normal: 7.0, tangential: 0.5 + 3.0 * dice.unit(), mu: 0.3 };
-                let with = |slid: Vec3| {
-                    let step = Step { scheme: Scheme::Middle, dt: 0.1, before: None, slid };
+                let law = Law { normal: 7.0, tangential: 0.5 + 3.0 * dice.unit(), soft: [soft; 2], mu: 0.3 };
+                let with = |last: Last| {
+                    let step = Step { scheme: Scheme::Middle, dt: 0.1, before: None, last };
                     Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
                 };
-                let Some(plain) = with(Vec3::zeros()).filter(|c| c.slips) else { continue };
+                let Some(plain) = with(Last::Forgotten).filter(|c| c.slips) else { continue };
                 seen += 1;
-                let along = plain.shear_vector().normalize();
-                let same = with(along).unwrap();
+                let foreseen =
+                    |sign: f64| Multiplier { normal: plain.pressure, shear: sign * plain.shear_vector() };
+                let same = with(Last::Foreseen(foreseen(1.0))).unwrap();
                 assert!(same.slips && same.settled);
                 assert!((same.shear_vector() - plain.shear_vector()).norm() < 1e-12 * plain.pressure);
-                let turned = with(-along).unwrap();
-                if SOFT * plain.size(&plain.trial) > law.mu * plain.pressure {
+                let turned = with(Last::Foreseen(foreseen(-1.0))).unwrap();
+                if soft * plain.size(&plain.trial) > law.mu * plain.pressure {
                     continue;
                 }
                 assert!(!turned.slips && !turned.settled);
@@ -545,6 +564,38 @@ mod tests {
             }
         }
         assert!(seen > 50, "{seen}");
+    }
+
+    /// A point that the increment foresaw to press goes on pressing where springs pull by less than α lets them, and is not settled; one that it foresaw to be
+    /// pulled opens. A point that was open presses as soon as its springs do.
+    #[test]
+    fn what_an_increment_foresaw_decides_who_presses() {
+        let mut dice = Dice(14);
+        for _ in 0..100 {
+            let (slave, master, [x, mut end]) = scene(&mut dice, FacetKind::Quad);
+            let law = Law { normal: 7.0, tangential: 1.0, soft: [0.02; 2], mu: 0.0 };
+            let on = |x: &[Vec3]| {
+                Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
+            };
+            // lift until it is open by a little
+            let lift = on(&end).overlap + 0.01;
+            let normal = on(&end).normal;
+            slave.nodes.iter().take(4).for_each(|&k| end[k as usize] += lift * normal);
+            let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
+            let at = on(&middle);
+            let way = at.gather(|n| end[n] - x[n]);
+            let with = |normal: Option<f64>| {
+                let shear = Vec3::zeros();
+                let last = normal.map_or(Last::Open, |normal| Last::Foreseen(Multiplier { normal, shear }));
+                let step = Step { scheme: Scheme::Middle, dt: 0.1, before: None, last };
+                Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
+            };
+            let pull = law.normal * on(&end).overlap;
+            assert!(pull < 0.0 && with(None).is_none());
+            let pressed = with(Some(-0.1 * pull)).expect("foreseen to press");
+            assert!(pressed.pressure == pull && !pressed.settled);
+            assert!(with(Some(-0.01 * pull)).is_none() && with(Some(0.1 * pull)).is_none());
+        }
     }
 
     /// Without multipliers a point never gives power to the bodies: `t_N v_N + t_a v^a ≥ 0`; and ‖t_T‖ ≤ μ t_N.
@@ -560,9 +611,9 @@ mod tests {
             };
             let at = on(&middle);
             let way = at.gather(|n| end[n] - x[n]);
-            let law = Law { normal: 7.0, tangential: 4.0, mu: dice.unit() };
+            let law = Law { normal: 7.0, tangential: 4.0, soft: [1.0; 2], mu: dice.unit() };
             let before = Some(dice.between(-0.1, 0.1));
-            let step = Step { scheme: Scheme::Middle, dt: 0.1, before, slid: Vec3::zeros() };
+            let step = Step { scheme: Scheme::Middle, dt: 0.1, before, last: Last::Forgotten };
             let Some(c) = Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
             else {
                 continue;
