@@ -155,7 +155,8 @@ impl Contact {
         };
         let kept = foreseen.unwrap_or_default();
         let firm = (1.0 - soft[0]) * kept.normal + soft[0] * pressure;
-        if firm <= 0.0 || foreseen.is_none() && (open || gated) {
+        // springs that press on a point that leaves are none, whatever was foreseen
+        if firm <= 0.0 || foreseen.is_none() && (open || gated) || gated && pressure > 0.0 {
             return None;
         }
         let mut contact = Contact {
