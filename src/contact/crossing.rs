@@ -5,7 +5,7 @@
 
 use super::closest_point::{self, Feature};
 use super::inclusion;
-use super::measure::{closest_on, unit};
+use super::measure::{Normals, closest_on, unit};
 use super::pair::{Kind, Pair, Side};
 use super::places::Places;
 use super::rules::in_normal_cones;
@@ -179,7 +179,7 @@ pub(crate) fn edge_crossing(
     }
     // which side the first edge came from: that of the last instant before they met
     let n = if n.dot(&(hit.p - hit.q)) < 0.0 { -n } else { n };
-    if doubtful && !in_normal_cones(scene, at.x, first, second, &n) {
+    if doubtful && !in_normal_cones(&Normals::at(scene, at.x), first, second, &n) {
         return None;
     }
     let now = |edge: &Edge, s: f64| {

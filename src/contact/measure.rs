@@ -26,8 +26,8 @@ mod normals;
 mod sieve;
 
 pub(super) use choose::NO_DIRECTION;
-pub(crate) use normals::feature_normal;
 pub(super) use normals::unit;
+pub(crate) use normals::{Normals, feature_normal};
 
 use super::closest_point::{self, Feature};
 use super::pieces;
@@ -37,7 +37,7 @@ use crate::math::Vec3;
 use crate::math::lane;
 use choose::Chooser;
 use edges::{EdgeChooser, MeasureEdges};
-use normals::Normals;
+use normals::{OfEdges, OfFacets};
 use rayon::prelude::*;
 use sieve::key;
 use std::ops::Range;
@@ -235,9 +235,10 @@ impl Narrow {
         let edges = candidates.groups.iter().map(|g| g.edge_edge.len()).sum::<usize>();
         if query.overlaps.is_some() && !self.no_pretest && 2 * edges > scene.edges.len() {
             self.take_normals(scene, x);
-            let normals = Normals { scene, x, of_facets: &self.normals };
-            let all = scene.edges.par_iter().with_min_len(PIECE);
-            all.map(|e| unit(normals.sum_at(e))).collect_into_vec(&mut self.outward);
+            self.outward.resize(scene.edges.len(), Vec3::zeros());
+            let of_facets = &self.normals[..];
+            let pieces = scene.edges.par_chunks(PIECE).zip(self.outward.par_chunks_mut(PIECE));
+            pieces.for_each(|(edges, to)| lane::dispatch(OfEdges { edges, of_facets, to }));
         }
         stats.elementary_tests += self.sift(scene, x, query, candidates);
         let keys = self.edge_keys.sorted.len() + self.node_keys.sorted.len();
@@ -274,9 +275,15 @@ impl Narrow {
         self.sides.remember(scene, &self.vertex_face);
     }
 
+    /// Normals at the positions of the last run.
+    pub(crate) fn normals<'a>(&'a self, scene: &'a Scene, x: &'a [Vec3]) -> Normals<'a> {
+        Normals { scene, x, of_facets: &self.normals }
+    }
+
     fn take_normals(&mut self, scene: &Scene, x: &[Vec3]) {
-        let all = scene.facets.par_iter().with_min_len(PIECE);
-        all.map(|f| unit(f.area_vector(x))).collect_into_vec(&mut self.normals);
+        self.normals.resize(scene.facets.len(), Vec3::zeros());
+        let pieces = scene.facets.par_chunks(PIECE).zip(self.normals.par_chunks_mut(PIECE));
+        pieces.for_each(|(facets, to)| lane::dispatch(OfFacets { facets, x, to }));
     }
 
     /// Lets through what may survive; returns the number of pairs of edges looked at.

@@ -230,6 +230,12 @@ impl Pair {
         &self.points[..usize::from(self.count)]
     }
 
+    /// To number its points anew.
+    #[inline]
+    pub(crate) fn points_mut(&mut self) -> &mut [u32] {
+        &mut self.points[..usize::from(self.count)]
+    }
+
     /// Weights of its points.
     #[inline]
     pub fn weights(&self) -> &[f64] {

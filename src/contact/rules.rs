@@ -18,7 +18,7 @@
 
 use super::closest_point::{self, Feature};
 use super::crossing::StepPath;
-use super::measure::{NO_DIRECTION, closest_on, unit};
+use super::measure::{NO_DIRECTION, Normals, closest_on, unit};
 use super::scene::{Edge, FacetKind, Scene};
 use super::search::{EdgeEdge, VertexFace};
 use crate::math::Vec3;
@@ -43,25 +43,26 @@ const OUT: f64 = 0.05;
 /// The face that a node near the surface of a solid came through, if it is not the nearest one: around the closest
 /// point of `record`, one with the node in front at the start of the step and behind now, and the node above it or not
 /// farther beside it than `beside` [m]. A node that was in contact with the face `known` before may have been behind
-/// at the start too, if the face looks the same way.
+/// at the start too, if the face looks the same way. `now` are normals at the end of the step.
 ///
 /// Where sides of two bodies are flush, a node that has gone in is nearer to the side, or even outside of it by a
 /// hair, and the nearest feature would send it sideways or let it pass.
 pub(crate) fn came_through(
-    scene: &Scene,
+    now: &Normals,
     motion: StepPath,
     record: &VertexFace,
     known: Option<u32>,
     beside: f64,
 ) -> Option<u32> {
-    let normal = |face: u32, x: &[Vec3]| unit(scene.facets[face as usize].area_vector(x));
+    let scene = now.scene;
     let height = |face: u32, x: &[Vec3], n: &Vec3| {
         n.dot(&(x[record.node as usize] - x[scene.facets[face as usize].nodes[0] as usize]))
     };
-    let touched = known.map(|face| normal(face, motion.end));
+    let touched = known.map(|face| now.of_facet(face));
     let in_front = |face: u32| {
-        height(face, motion.start, &normal(face, motion.start)) >= -FLUSH * beside
-            || touched.is_some_and(|n| n.dot(&normal(face, motion.end)) > SAME_WAY)
+        let before = unit(scene.facets[face as usize].area_vector(motion.start));
+        height(face, motion.start, &before) >= -FLUSH * beside
+            || touched.is_some_and(|n| n.dot(&now.of_facet(face)) > SAME_WAY)
     };
     if record.gap <= 0.0 && in_front(record.face) {
         return None; // it came through the nearest one
@@ -75,7 +76,7 @@ pub(crate) fn came_through(
             if face == record.face || facet.body != body || facet.corners().contains(&record.node) {
                 continue;
             }
-            let n = normal(face, motion.end);
+            let n = now.of_facet(face);
             let depth = -height(face, motion.end, &n);
             if depth <= 0.0 || depth >= best.map_or(f64::INFINITY, |b| b.0) || !in_front(face) {
                 continue;
@@ -145,20 +146,20 @@ pub(crate) fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64
 
 /// Does `n`, which points from edge `second` to edge `first`, part their bodies locally? It must lie in the normal
 /// cones of both edges. Shells have none: what was found on its way counts.
-pub(crate) fn in_normal_cones(scene: &Scene, x: &[Vec3], first: u32, second: u32, n: &Vec3) -> bool {
-    nearly_in_normal_cones(scene, x, first, second, n, 0.0)
+pub(crate) fn in_normal_cones(normals: &Normals, first: u32, second: u32, n: &Vec3) -> bool {
+    nearly_in_normal_cones(normals, first, second, n, 0.0)
 }
 
 /// The same where the normal may lean over a face by the sine `slack` more: for methods that come back to a contact in
 /// every step and would see it come and go.
 pub(crate) fn nearly_in_normal_cones(
-    scene: &Scene,
-    x: &[Vec3],
+    normals: &Normals,
     first: u32,
     second: u32,
     n: &Vec3,
     slack: f64,
 ) -> bool {
+    let (scene, x) = (normals.scene, normals.x);
     let cone = |e: u32, out: Vec3| {
         let edge = &scene.edges[e as usize];
         if scene.bodies[edge.body as usize].attributes.two_sided() {
@@ -167,9 +168,10 @@ pub(crate) fn nearly_in_normal_cones(
         let [a, b] = edge.nodes.map(|k| x[k as usize]);
         let along = unit(b - a);
         let faces = edge.facets.map(|f| scene.facets.get(f as usize));
-        let normals = faces.map(|f| f.map_or(Vec3::zeros(), |f| unit(f.area_vector(x))));
-        let sum = normals[0] + normals[1];
-        let lean = if faces.contains(&None) { LEAN } else { LEAN * normals[0].dot(&normals[1]).max(0.0) };
+        let known = |f: u32| (f as usize) < scene.facets.len();
+        let [p, q] = edge.facets.map(|f| if known(f) { normals.of_facet(f) } else { Vec3::zeros() });
+        let sum = p + q;
+        let lean = if faces.contains(&None) { LEAN } else { LEAN * p.dot(&q).max(0.0) };
         for face in faces.into_iter().flatten() {
             let Some(&o) = face.corners().iter().find(|k| !edge.nodes.contains(k)) else { continue };
             let into = x[o as usize] - a;

@@ -3,6 +3,7 @@
 //! Edges count where one of them is sharp, the other may be a line of the mesh on a flat face, and no end of either says the
 //! same ([`super::rules`]).
 
+use super::measure::Normals;
 use super::rules::{
     covered_by_coincident_node, covered_by_vertex_face, depth_of_edges, faces_against, is_same_contact,
     is_second_end, is_sharp, nearly_in_normal_cones, on_corner, reassign_face,
@@ -56,11 +57,12 @@ impl Selection {
             let own = &chosen[chosen.partition_point(|i| of(i).node < k)..];
             own.iter().map(of).take_while(move |r| r.node == k)
         };
+        let normals = Normals::at(scene, x);
         let counts = |r: &EdgeEdge| {
             r.gap <= near
                 && !covered_by_vertex_face(scene, r, finest, of_node)
                 && (is_sharp(scene, x, r.first) || is_sharp(scene, x, r.second))
-                && nearly_in_normal_cones(scene, x, r.first, r.second, &r.normal, SLACK)
+                && nearly_in_normal_cones(&normals, r.first, r.second, &r.normal, SLACK)
         };
         let found = search.edge_edge().par_iter().with_min_len(STRETCH);
         make_room(edges, found.len());

@@ -22,7 +22,7 @@ mod within;
 use super::body_axes::{BodyAxes, is_small};
 use super::body_trees::{BodyState, Fresh};
 use super::bvh::{self, NodePair, Tree};
-use super::measure::Narrow;
+use super::measure::{Narrow, Normals};
 use super::octree::{Aabb, Octree};
 use super::scene::{Body, Scene};
 use super::search::{
@@ -150,6 +150,11 @@ impl ThreeStage {
     /// The narrow stage, with the sides of shells it remembers.
     pub fn narrow(&mut self) -> &mut Narrow {
         &mut self.findings.narrow
+    }
+
+    /// Normals at the positions where candidates were measured last.
+    pub(crate) fn normals<'a>(&'a self, scene: &'a Scene, x: &'a [Vec3]) -> Normals<'a> {
+        self.findings.narrow.normals(scene, x)
     }
 
     /// Memory held [bytes].

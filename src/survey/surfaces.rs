@@ -4,6 +4,7 @@
 //! start are warnings too, and errors with the guard. Each is told at the mesh of its body.
 
 use crate::contact::check::{self, Problem};
+use crate::contact::measure::Normals;
 use crate::contact::overlap;
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::{FacetKind, Scene};
@@ -332,9 +333,10 @@ fn overlaps(scene: &Scene, x: &[Vec3]) -> Result<Vec<Overlap>, SearchError> {
             claims.push(Claim { bodies, depth: -record.gap, at, inside: [(facet.body, at); 2] });
         }
     }
+    let normals = Normals::at(scene, x);
     for r in search.edge_edge().iter().filter(|r| -r.gap > least) {
         let [a, b] = [r.first, r.second].map(|e| scene.edges[e as usize].body);
-        if in_normal_cones(scene, x, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
+        if in_normal_cones(&normals, r.first, r.second, &r.normal) && (a != b || cut[a as usize]) {
             claims.push(Claim { bodies: [a, b], depth: -r.gap, at: r.p, inside: [(b, r.p), (a, r.q)] });
         }
     }

@@ -8,7 +8,7 @@ use super::super::closest_point::{self, ENDS, NO_NORMAL, PARALLEL, SLENDER};
 use super::super::scene::{Body, Edge, Scene};
 use super::super::search::{EdgeEdge, Query};
 use super::choose::Measured;
-use super::normals::{Normals, unit};
+use super::normals::{Normals, unit, unit_of};
 use super::sieve::{Points, cross, dot, load, minus, put};
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
@@ -182,13 +182,6 @@ fn project<L: Lane>(num: L, length: L) -> L {
     zero.if_less(length, at, zero)
 }
 
-#[inline(always)]
-fn unit_of<L: Lane>(n: [L; 3]) -> [L; 3] {
-    let length = dot(n, n).sqrt();
-    let by = length.of(0.0).if_less(length, length, length.of(1.0));
-    [n[0] / by, n[1] / by, n[2] / by]
-}
-
 impl Body {
     /// Those of a solid, between triangles: their normals are means of two.
     #[inline(always)]
@@ -324,7 +317,7 @@ mod tests {
             };
             let (first, second) = (scene.bodies[0].edges.clone(), scene.bodies[1].edges.clone());
             let pairs: Vec<[u32; 2]> = first.flat_map(|e| second.clone().map(move |f| [e, f])).collect();
-            let normals = Normals { scene: &scene, x: &x, of_facets: &[] };
+            let normals = Normals::at(&scene, &x);
             let chooser = EdgeChooser { normals, before: None, query: &query };
 
             let (mut alone, mut deep) = (Vec::new(), 0);

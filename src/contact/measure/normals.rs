@@ -4,8 +4,10 @@
 //! distance is right everywhere on a closed surface (Bærentzen & Aanæs 2005).
 
 use super::super::closest_point::Feature;
-use super::super::scene::{Edge, FacetKind, Scene};
+use super::super::scene::{Edge, Facet, FacetKind, Scene};
+use super::sieve::{cross, dot};
 use crate::math::Vec3;
+use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
 use crate::mesh::surface::NONE;
 
 /// A unit vector, or zero if there is no direction.
@@ -26,21 +28,26 @@ pub(crate) fn feature_normal(
     feature: Feature,
     weights: &[f64; 4],
 ) -> Vec3 {
-    Normals { scene, x, of_facets: &[] }.of_feature(face, feature, weights)
+    Normals::at(scene, x).of_feature(face, feature, weights)
 }
 
 /// Normals at some positions. Those of facets may have been taken before: many contacts ask for the same.
 #[derive(Clone, Copy)]
-pub(super) struct Normals<'a> {
+pub(crate) struct Normals<'a> {
     pub scene: &'a Scene,
     pub x: &'a [Vec3],
     /// All or none.
-    pub of_facets: &'a [Vec3],
+    pub(super) of_facets: &'a [Vec3],
 }
 
-impl Normals<'_> {
+impl<'a> Normals<'a> {
+    /// At positions where none were taken.
+    pub(crate) fn at(scene: &'a Scene, x: &'a [Vec3]) -> Normals<'a> {
+        Normals { scene, x, of_facets: &[] }
+    }
+
     #[inline]
-    pub(super) fn of_facet(&self, face: u32) -> Vec3 {
+    pub(crate) fn of_facet(&self, face: u32) -> Vec3 {
         match self.of_facets.get(face as usize) {
             Some(n) => *n,
             None => unit(self.scene.facets[face as usize].area_vector(self.x)),
@@ -113,5 +120,125 @@ impl Normals<'_> {
             unit((at(k + 1) - at(k)).cross(&across))
         };
         unit(known.map(normal).sum())
+    }
+}
+
+/// Unit vectors on lanes, by the operations of [`unit`].
+#[inline(always)]
+pub(super) fn unit_of<L: Lane>(n: [L; 3]) -> [L; 3] {
+    let length = dot(n, n).sqrt();
+    let by = length.of(0.0).if_less(length, length, length.of(1.0));
+    [n[0] / by, n[1] / by, n[2] / by]
+}
+
+#[inline(always)]
+fn column(v: &Vec3) -> [f64; 4] {
+    [v.x, v.y, v.z, 0.0]
+}
+
+/// Writes unit vectors of as many lanes as there are places.
+#[inline(always)]
+fn write<L: Lane>([x, y, z]: [L; 3], to: &mut [Vec3]) {
+    let mut records = [[0.0; 4]; MAX_WIDTH];
+    L::records([x, y, z, x.of(0.0)], &mut records);
+    for (to, [x, y, z, _]) in to.iter_mut().zip(records) {
+        *to = Vec3::new(x, y, z);
+    }
+}
+
+/// Unit normals of facets, several side by side: the bits are those of one at a time.
+pub(super) struct OfFacets<'a> {
+    pub facets: &'a [Facet],
+    pub x: &'a [Vec3],
+    pub to: &'a mut [Vec3],
+}
+
+impl OnLanes for OfFacets<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, token: L::Token) {
+        let OfFacets { facets, x, to } = self;
+        for (some, to) in facets.chunks(L::WIDTH).zip(to.chunks_mut(L::WIDTH)) {
+            if some.iter().any(|f| f.kind.corners() < 3) {
+                for (facet, to) in some.iter().zip(to) {
+                    *to = unit(facet.area_vector(x));
+                }
+                continue;
+            }
+            // The area vector is the product of two sides of a triangle, and of the diagonals of a quad.
+            let ends = |l: usize| {
+                let facet = &some[l.min(some.len() - 1)];
+                let [a, b, c, d] = facet.nodes;
+                if facet.kind == FacetKind::Quad { [a, c, b, d] } else { [a, b, a, c] }
+            };
+            let [p, pp, ppp, _] = L::columns(token, |l| column(&x[ends(l)[0] as usize]));
+            let [q, qq, qqq, _] = L::columns(token, |l| column(&x[ends(l)[1] as usize]));
+            let [r, rr, rrr, _] = L::columns(token, |l| column(&x[ends(l)[2] as usize]));
+            let [s, ss, sss, _] = L::columns(token, |l| column(&x[ends(l)[3] as usize]));
+            write(unit_of(cross([q - p, qq - pp, qqq - ppp], [s - r, ss - rr, sss - rrr])), to);
+        }
+    }
+}
+
+/// Unit normals of edges: of the sums of the normals of their facets.
+pub(super) struct OfEdges<'a> {
+    pub edges: &'a [Edge],
+    pub of_facets: &'a [Vec3],
+    pub to: &'a mut [Vec3],
+}
+
+impl OnLanes for OfEdges<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, token: L::Token) {
+        let OfEdges { edges, of_facets, to } = self;
+        let zero = L::splat(token, 0.0);
+        for (some, to) in edges.chunks(L::WIDTH).zip(to.chunks_mut(L::WIDTH)) {
+            // Zero where there is no second facet: of a sum that began with zero nothing changes.
+            let normal = |l: usize, which: usize| {
+                let facet = some[l.min(some.len() - 1)].facets[which];
+                of_facets.get(facet as usize).map_or([0.0; 4], column)
+            };
+            let [p, pp, ppp, _] = L::columns(token, |l| normal(l, 0));
+            let [q, qq, qqq, _] = L::columns(token, |l| normal(l, 1));
+            write(unit_of([zero + p + q, zero + pp + qq, zero + ppp + qqq]), to);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::dice::Dice;
+    use super::super::super::scene::{Attributes, BodyInput, Rules};
+    use super::*;
+    use crate::math::lane;
+
+    /// Soups of triangles, some without an area, edges with one facet: each normal alone and in company has the same bits.
+    #[test]
+    fn normals_in_company_are_those_of_facets_and_edges_alone() {
+        let mut dice = Dice(23);
+        for round in 0..200 {
+            let scale = [1.0, 1e-5, 1e4][round % 3];
+            let point = |dice: &mut Dice| if round % 2 == 0 { dice.grid(2) } else { dice.point(2.0) };
+            let x: Vec<Vec3> = (0..8).map(|_| scale * point(&mut dice)).collect();
+            let triangles: Vec<[u32; 3]> =
+                (0..1 + round % 19).map(|_| [0; 3].map(|_: u32| dice.below(8) as u32)).collect();
+            let body = BodyInput::of_triangles("soup", &triangles, Attributes::default());
+            let scene = Scene::new(&[body], &x, Rules::default());
+            let alone = Normals::at(&scene, &x);
+            let mut of_facets = vec![Vec3::zeros(); scene.facets.len()];
+            lane::dispatch(OfFacets { facets: &scene.facets, x: &x, to: &mut of_facets });
+            let mut of_edges = vec![Vec3::zeros(); scene.edges.len()];
+            lane::dispatch(OfEdges { edges: &scene.edges, of_facets: &of_facets, to: &mut of_edges });
+            let bits = |v: Vec3| [v.x, v.y, v.z].map(f64::to_bits);
+            for (f, normal) in of_facets.iter().enumerate() {
+                assert_eq!(bits(*normal), bits(alone.of_facet(f as u32)), "facet {f} of round {round}");
+            }
+            for (edge, normal) in scene.edges.iter().zip(&of_edges) {
+                assert_eq!(bits(*normal), bits(unit(alone.sum_at(edge))), "{edge:?} of round {round}");
+            }
+        }
     }
 }

@@ -48,11 +48,11 @@ fn a_corner_that_went_in_beside_a_flush_side_came_through_the_top() {
     let record = found.vertex_face().iter().find(|r| r.node == corner).unwrap();
     assert!(record.normal.x.abs() > 0.9, "the nearest is the side");
     let motion = StepPath { start: &start, end: &end };
-    let face = came_through(&scene, motion, record, None, 1e-3).unwrap();
+    let face = came_through(&Normals::at(&scene, motion.end), motion, record, None, 1e-3).unwrap();
     assert!(unit(scene.facets[face as usize].area_vector(&end)).z > 0.99);
     // without a way through the top it stays with the nearest
     let stays = StepPath { start: &end, end: &end };
-    assert_eq!(came_through(&scene, stays, record, None, 1e-3), None);
+    assert_eq!(came_through(&Normals::at(&scene, stays.end), stays, record, None, 1e-3), None);
 }
 
 /// The same corner for a method that knows no past: of the faces around, the one it looks at.
@@ -88,14 +88,14 @@ fn edges_touch_where_one_is_sharp_and_their_normal_parts_the_bodies() {
     let (mut rims, mut flat) = (0, 0);
     for r in found.edge_edge() {
         let sharp = [r.first, r.second].map(|e| is_sharp(&scene, &x, e));
-        let parts = in_normal_cones(&scene, &x, r.first, r.second, &r.normal);
+        let parts = in_normal_cones(&Normals::at(&scene, &x), r.first, r.second, &r.normal);
         match sharp {
             [true, true] => {
                 assert!(parts && r.normal.z.abs() > 0.99, "{r:?}");
                 // each lies in a side of the other brick: as deep as nothing
                 assert!(depth_of_edges(&scene, &x, r) < 1e-9);
                 // seen the other way round it would pull them together
-                assert!(!in_normal_cones(&scene, &x, r.first, r.second, &-r.normal));
+                assert!(!in_normal_cones(&Normals::at(&scene, &x), r.first, r.second, &-r.normal));
                 rims += 1;
             }
             [false, false] => flat += 1,
@@ -123,7 +123,7 @@ fn crossed_ridges_are_as_deep_as_their_slopes_say() {
     let (lower, upper) = (ridge(Vec3::x(), 0.0), ridge(Vec3::y(), 2f64.sqrt() - overlap));
     let (scene, x) = scene_of(&[lower, upper], false, false);
     let found = records(&scene, &x, 0.05);
-    let parted = |r: &&EdgeEdge| in_normal_cones(&scene, &x, r.first, r.second, &r.normal);
+    let parted = |r: &&EdgeEdge| in_normal_cones(&Normals::at(&scene, &x), r.first, r.second, &r.normal);
     let crossed: Vec<f64> =
         found.edge_edge().iter().filter(parted).map(|r| depth_of_edges(&scene, &x, r)).collect();
     assert_eq!(crossed.len(), 1);

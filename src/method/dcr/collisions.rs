@@ -17,6 +17,7 @@ use super::exchange::{ImpactIslands, PendingImpact};
 use super::guard::{self, ImpactZones};
 use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order, of_group};
 use crate::contact::entry;
+use crate::contact::measure::Normals;
 use crate::contact::obstacle::Poses;
 use crate::contact::pair::{Kind, Pair};
 use crate::contact::places::Places;
@@ -254,9 +255,10 @@ impl Collisions {
         };
         let beside = self.clearance * (BESIDE / CLEARANCE);
         let motion = StepPath { start, end: now };
+        let normals = search.normals(scene, now);
         let (crossed, touched) = (&list[..crossings], &known[..]);
         let of_node = |record: &VertexFace| {
-            let pair = node_inside(&at, motion, record, touched, beside)?;
+            let pair = node_inside(&at, &normals, motion, record, touched, beside)?;
             let met =
                 |p: &Pair| (p.bodies, p.key.kind, p.key.first) == (pair.bodies, Kind::NodeFace, record.node);
             let plane = scene.facets[record.face as usize].kind == FacetKind::Plane;
@@ -267,7 +269,7 @@ impl Collisions {
             let met = |p: &Pair| p.key == pair.key;
             (!crossed.iter().any(met)
                 && touched_before(&pair)
-                && in_normal_cones(scene, now, record.first, record.second, &record.normal))
+                && in_normal_cones(&normals, record.first, record.second, &record.normal))
             .then_some(pair)
         };
         let (nodes, edges) =
@@ -545,12 +547,13 @@ impl Collisions {
 
     fn deepest_record(&self) -> f64 {
         let ContactWorld { scene, search, x, .. } = &self.world;
+        let normals = search.normals(scene, x);
         let mut depth: f64 = 0.0;
         for record in search.vertex_face() {
             depth = depth.max(-record.gap);
         }
         for record in search.edge_edge() {
-            if -record.gap > depth && in_normal_cones(scene, x, record.first, record.second, &record.normal) {
+            if -record.gap > depth && in_normal_cones(&normals, record.first, record.second, &record.normal) {
                 depth = depth.max(depth_of_edges(scene, x, record));
             }
         }
@@ -562,6 +565,7 @@ impl Collisions {
 /// `touched` are the nodes and faces of the last step, sorted.
 fn node_inside(
     at: &Places,
+    normals: &Normals,
     motion: StepPath,
     record: &VertexFace,
     touched: &[[u32; 2]],
@@ -579,7 +583,7 @@ fn node_inside(
         let from = touched.partition_point(|k| k[0] < record.node);
         let of_node = touched[from..].iter().take_while(|k| k[0] == record.node);
         let last = of_node.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == facet.body);
-        if let Some(face) = came_through(scene, motion, &record, last, beside) {
+        if let Some(face) = came_through(normals, motion, &record, last, beside) {
             (record.face, through) = (face, true);
             record.normal = scene.facets[face as usize].area_vector(at.x).normalize();
         }

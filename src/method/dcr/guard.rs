@@ -12,6 +12,7 @@ use super::Options;
 use super::account::Node;
 use super::collisions::Collisions;
 use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order, of_group};
+use crate::contact::measure::Normals;
 use crate::contact::obstacle::Poses;
 use crate::contact::overlap;
 use crate::contact::pair::{Pair, Side};
@@ -294,7 +295,7 @@ impl Collisions {
                 list.push(pair);
             }
             for r in search.edge_edge().iter().filter(|r| r.gap < 0.5 * self.clearance) {
-                if in_normal_cones(at.scene, at.x, r.first, r.second, &r.normal) {
+                if in_normal_cones(&Normals::at(at.scene, at.x), r.first, r.second, &r.normal) {
                     list.push(at.of_edges(r));
                 }
             }

@@ -19,6 +19,7 @@
 
 use super::on_the_way::Met;
 use super::simplex::{ContactKind, Foot, Simplex};
+use crate::contact::measure::Normals;
 use crate::contact::obstacle::Pose;
 use crate::contact::rules::{depth_of_edges, in_normal_cones, is_second_end};
 use crate::contact::scene::FacetKind;
@@ -250,7 +251,8 @@ impl Admissible {
             let bodies = [scene.node_body[r.node as usize], scene.facets[r.face as usize].body];
             (bodies, -r.gap, self.size_of(r.face))
         });
-        let crossed = |r: &&EdgeEdge| in_normal_cones(scene, &self.world.x, r.first, r.second, &r.normal);
+        let normals = Normals::at(scene, &self.world.x);
+        let crossed = |r: &&EdgeEdge| in_normal_cones(&normals, r.first, r.second, &r.normal);
         let edges = self.world.search.edge_edge().iter().filter(|r| r.gap < 0.0).filter(crossed).map(|r| {
             let bodies = [r.first, r.second].map(|e| scene.edges[e as usize].body);
             (bodies, depth_of_edges(scene, &self.world.x, r), self.size_of_edges(r.first, r.second))
@@ -429,6 +431,7 @@ impl Admissible {
     /// Crossed edges without an end inside the other's body.
     fn edges(&self, model: &Model, work: &mut Joined, found: &mut Found) {
         let scene = &self.world.scene;
+        let normals = Normals::at(scene, &self.world.x);
         let touch = if work.kept_out.is_empty() { TOUCH } else { SATISFIED };
         for r in self.world.search.edge_edge() {
             let (e, f) = (&scene.edges[r.first as usize], &scene.edges[r.second as usize]);
@@ -438,7 +441,7 @@ impl Admissible {
             }
             let key = (ContactKind::EdgeEdge, r.first, r.second);
             if self.has_end_inside(r.first, r.second)
-                || !in_normal_cones(scene, &self.world.x, r.first, r.second, &r.normal)
+                || !in_normal_cones(&normals, r.first, r.second, &r.normal)
             {
                 continue;
             }

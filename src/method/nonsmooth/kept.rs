@@ -9,6 +9,7 @@
 
 use super::detect::{Admissible, Constraint, Key, TOUCH};
 use super::simplex::ContactKind;
+use crate::contact::measure::Normals;
 use crate::contact::rules::in_normal_cones;
 use crate::contact::scene::Facet;
 use crate::model::Model;
@@ -52,7 +53,7 @@ impl Admissible {
         let parts = |c: &Constraint| {
             let foot = c.simplex.foot(&self.start);
             foot.outside(ContactKind::EdgeEdge) <= 0.0
-                && in_normal_cones(&self.world.scene, &self.start, first, second, &foot.normal)
+                && in_normal_cones(&Normals::at(&self.world.scene, &self.start), first, second, &foot.normal)
         };
         [1.0, -1.0].map(|sign| self.of_edges(model, first, second, sign)).into_iter().find(parts)
     }

@@ -12,6 +12,7 @@
 use super::detect::{Admissible, Constraint, Found, Joined, TOUCH, WAS_OPEN};
 use super::simplex::{ContactKind, Simplex};
 use crate::contact::crossing::{StepPath, edges_meet, node_meets};
+use crate::contact::measure::Normals;
 use crate::contact::rules::{in_normal_cones, is_sharp};
 use crate::contact::scene::FacetKind;
 use crate::contact::search::PairSearch;
@@ -174,7 +175,7 @@ impl Admissible {
         let foot = c.simplex.foot(&at);
         foot.weights.iter().all(|w| (ENDS..1.0).contains(&w.abs()))
             && foot.outside(ContactKind::EdgeEdge) == 0.0
-            && in_normal_cones(&self.world.scene, &at, first, second, &foot.normal)
+            && in_normal_cones(&Normals::at(&self.world.scene, &at), first, second, &foot.normal)
     }
 
     /// Sine of the angle between two edges.
