@@ -346,7 +346,7 @@ impl Narrow {
                 let plain = [g.a, g.b].iter().all(|&b| scene.bodies[b as usize].has_plain_edges());
                 let outward = (plain && !outward.is_empty()).then_some(outward);
                 let keys = &mut *edge_edge;
-                let edges = lane::dispatch(sieve::Edges { scene, x, limit, outward, pairs, buffers, keys });
+                let edges = lane::dispatch(sieve::Edges { scene, x, limit, outward, pairs, keys });
                 apart.push(nearest.min(edges));
             }
         });

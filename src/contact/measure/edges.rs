@@ -9,7 +9,7 @@ use super::super::scene::{Body, Edge, Scene};
 use super::super::search::{EdgeEdge, Query};
 use super::choose::Measured;
 use super::normals::{Normals, unit, unit_of};
-use super::sieve::{Points, cross, dot, load, minus, put};
+use super::sieve::{cross, dot, gather, minus};
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
 
@@ -37,51 +37,38 @@ impl OnLanes for MeasureEdges<'_> {
     fn run<L: Lane>(self, token: L::Token) {
         let MeasureEdges { chooser, keys, out, too_deep } = self;
         let scene = chooser.normals.scene;
-        let mut corners: [Points<6>; BATCHES] = [[[[0.0; MAX_WIDTH]; 3]; 6]; BATCHES];
-        let mut plain = [false; BATCHES * MAX_WIDTH];
-        for block in keys.chunks(BATCHES * L::WIDTH) {
-            for (i, &key) in block.iter().enumerate() {
-                let pair = [(key >> 32) as u32, key as u32].map(|e| &scene.edges[e as usize]);
-                plain[i] = L::WIDTH > 1 && chooser.is_plain(pair[0]) && chooser.is_plain(pair[1]);
-                if plain[i] {
-                    let (points, lane) = (&mut corners[i / L::WIDTH], i % L::WIDTH);
-                    for (k, edge) in pair.into_iter().enumerate() {
-                        put(points, 2 * k, lane, &chooser.normals.x[edge.nodes[0] as usize]);
-                        put(points, 2 * k + 1, lane, &chooser.normals.x[edge.nodes[1] as usize]);
-                        put(points, 4 + k, lane, &chooser.normals.sum_at(edge));
-                    }
-                }
+        let x = chooser.normals.x;
+        for some in keys.chunks(L::WIDTH) {
+            let edge = |l: usize, which: usize| {
+                let key = some[l.min(some.len() - 1)];
+                &scene.edges[[key >> 32, key & u64::from(u32::MAX)][which] as usize]
+            };
+            let end = |l: usize, which: usize, k: usize| x[edge(l, which).nodes[k] as usize];
+            let found = cross_points::<L>([
+                gather(token, |l| end(l, 0, 0)),
+                gather(token, |l| end(l, 0, 1)),
+                gather(token, |l| end(l, 1, 0)),
+                gather(token, |l| end(l, 1, 1)),
+                gather(token, |l| chooser.normals.sum_at(edge(l, 0))),
+                gather(token, |l| chooser.normals.sum_at(edge(l, 1))),
+            ]);
+            let mut at = [[0.0; MAX_WIDTH]; FIELDS];
+            for (field, to) in found.into_iter().zip(&mut at) {
+                field.store(to);
             }
-            let batches = block.chunks(L::WIDTH).zip(plain.chunks(L::WIDTH)).zip(&corners);
-            for ((some, plain), [a, b, c, d, n, m]) in batches {
-                let found = cross_points::<L>([
-                    load(token, a),
-                    load(token, b),
-                    load(token, c),
-                    load(token, d),
-                    load(token, n),
-                    load(token, m),
-                ]);
-                let mut at = [[0.0; MAX_WIDTH]; FIELDS];
-                for (field, to) in found.into_iter().zip(&mut at) {
-                    field.store(to);
-                }
-                for (l, &key) in some.iter().enumerate() {
-                    let [e, f] = [(key >> 32) as u32, key as u32];
-                    let touch = if plain[l] { chooser.of_lane(e, f, &at, l) } else { chooser.measure(e, f) };
-                    match touch {
-                        Measured::Near(record) => out.push(record),
-                        Measured::TooDeep => too_deep.push([e, f].map(|e| scene.edges[e as usize].body)),
-                        Measured::None => {}
-                    }
+            for (l, &key) in some.iter().enumerate() {
+                let [e, f] = [(key >> 32) as u32, key as u32];
+                let plain = L::WIDTH > 1 && chooser.is_plain(edge(l, 0)) && chooser.is_plain(edge(l, 1));
+                let touch = if plain { chooser.of_lane(e, f, &at, l) } else { chooser.measure(e, f) };
+                match touch {
+                    Measured::Near(record) => out.push(record),
+                    Measured::TooDeep => too_deep.push([e, f].map(|e| scene.edges[e as usize].body)),
+                    Measured::None => {}
                 }
             }
         }
     }
 }
-
-/// Batches of lanes gathered before the first is computed.
-const BATCHES: usize = 4;
 
 /// Fields of the answer for lanes: s, t, p, q, squared distance, crossing, unit normal, its product with the
 /// gap vector.

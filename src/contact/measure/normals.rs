@@ -5,7 +5,7 @@
 
 use super::super::closest_point::Feature;
 use super::super::scene::{Edge, Facet, FacetKind, Scene};
-use super::sieve::{cross, dot};
+use super::sieve::{cross, dot, gather, minus};
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
 use crate::mesh::surface::NONE;
@@ -131,11 +131,6 @@ pub(super) fn unit_of<L: Lane>(n: [L; 3]) -> [L; 3] {
     [n[0] / by, n[1] / by, n[2] / by]
 }
 
-#[inline(always)]
-fn column(v: &Vec3) -> [f64; 4] {
-    [v.x, v.y, v.z, 0.0]
-}
-
 /// Writes unit vectors of as many lanes as there are places.
 #[inline(always)]
 fn write<L: Lane>([x, y, z]: [L; 3], to: &mut [Vec3]) {
@@ -172,11 +167,10 @@ impl OnLanes for OfFacets<'_> {
                 let [a, b, c, d] = facet.nodes;
                 if facet.kind == FacetKind::Quad { [a, c, b, d] } else { [a, b, a, c] }
             };
-            let [p, pp, ppp, _] = L::columns(token, |l| column(&x[ends(l)[0] as usize]));
-            let [q, qq, qqq, _] = L::columns(token, |l| column(&x[ends(l)[1] as usize]));
-            let [r, rr, rrr, _] = L::columns(token, |l| column(&x[ends(l)[2] as usize]));
-            let [s, ss, sss, _] = L::columns(token, |l| column(&x[ends(l)[3] as usize]));
-            write(unit_of(cross([q - p, qq - pp, qqq - ppp], [s - r, ss - rr, sss - rrr])), to);
+            let end = |l: usize, k: usize| x[ends(l)[k] as usize];
+            let p = minus(gather::<L>(token, |l| end(l, 1)), gather(token, |l| end(l, 0)));
+            let q = minus(gather::<L>(token, |l| end(l, 3)), gather(token, |l| end(l, 2)));
+            write(unit_of(cross(p, q)), to);
         }
     }
 }
@@ -199,11 +193,12 @@ impl OnLanes for OfEdges<'_> {
             // Zero where there is no second facet: of a sum that began with zero nothing changes.
             let normal = |l: usize, which: usize| {
                 let facet = some[l.min(some.len() - 1)].facets[which];
-                of_facets.get(facet as usize).map_or([0.0; 4], column)
+                of_facets.get(facet as usize).copied().unwrap_or_default()
             };
-            let [p, pp, ppp, _] = L::columns(token, |l| normal(l, 0));
-            let [q, qq, qqq, _] = L::columns(token, |l| normal(l, 1));
-            write(unit_of([zero + p + q, zero + pp + qq, zero + ppp + qqq]), to);
+            let p = gather::<L>(token, |l| normal(l, 0));
+            let q = gather::<L>(token, |l| normal(l, 1));
+            let sum = [zero + p[0] + q[0], zero + p[1] + q[1], zero + p[2] + q[2]];
+            write(unit_of(sum), to);
         }
     }
 }

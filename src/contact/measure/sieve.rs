@@ -10,19 +10,14 @@ use super::closest_on;
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
 
-/// Coordinates of some points, lane by lane.
-pub(super) type Points<const N: usize> = [[[f64; MAX_WIDTH]; 3]; N];
-
+/// Vectors of all lanes side by side.
 #[inline(always)]
-pub(super) fn put<const N: usize>(points: &mut Points<N>, corner: usize, lane: usize, at: &Vec3) {
-    for k in 0..3 {
-        points[corner][k][lane] = at[k];
-    }
-}
-
-#[inline(always)]
-pub(super) fn load<L: Lane>(token: L::Token, point: &[[f64; MAX_WIDTH]; 3]) -> [L; 3] {
-    [L::load(token, &point[0]), L::load(token, &point[1]), L::load(token, &point[2])]
+pub(super) fn gather<L: Lane>(token: L::Token, of: impl Fn(usize) -> Vec3) -> [L; 3] {
+    let [x, y, z, _] = L::columns(token, |l| {
+        let v = of(l);
+        [v.x, v.y, v.z, 0.0]
+    });
+    [x, y, z]
 }
 
 #[inline(always)]
@@ -61,21 +56,14 @@ pub(super) fn key(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
-/// Batches of lanes gathered before the first is computed: registers cannot be filled from what was stored
-/// number by number a moment ago.
-const BATCHES: usize = 16;
-/// Most candidates in them.
-const BLOCK: usize = BATCHES * MAX_WIDTH;
+/// Candidates that are looked at together, at most.
+const BLOCK: usize = 16 * MAX_WIDTH;
 
 /// Room to work on one block of candidates.
 #[derive(Clone, Debug)]
 pub(super) struct SieveBuffers {
-    corners: [Points<4>; BATCHES],
-    outward: [Points<2>; BATCHES],
-    /// See `doubt_about`.
-    doubt: [[f64; MAX_WIDTH]; BATCHES],
-    /// Places of the lanes in the block.
-    places: [usize; BLOCK],
+    /// Places in the block of those of each kind that is judged on lanes.
+    places: [[u32; BLOCK]; ON_LANES.len()],
     /// Squared distances beyond doubt. At least: infinite if out of reach, negative if the candidate is to be
     /// kept whatever its neighbours are.
     least: [f64; BLOCK],
@@ -88,10 +76,7 @@ pub(super) struct SieveBuffers {
 impl Default for SieveBuffers {
     fn default() -> Self {
         SieveBuffers {
-            corners: [[[[0.0; MAX_WIDTH]; 3]; 4]; BATCHES],
-            outward: [[[[0.0; MAX_WIDTH]; 3]; 2]; BATCHES],
-            doubt: [[0.0; MAX_WIDTH]; BATCHES],
-            places: [0; BLOCK],
+            places: [[0; BLOCK]; ON_LANES.len()],
             least: [0.0; BLOCK],
             most: [0.0; BLOCK],
             open: [0.0; BLOCK],
@@ -127,10 +112,10 @@ impl OnLanes for NodesFaces<'_> {
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) -> f64 {
         let NodesFaces { scene, x, limit, open: wanted, pairs, buffers, keys } = self;
-        let SieveBuffers { corners, doubt, places, least, most, open, body, .. } = buffers;
+        let SieveBuffers { places, least, most, open, body } = buffers;
         let (mut nearest_open, mut rest) = (f64::INFINITY, pairs);
         while !rest.is_empty() {
-            let (size, whole) = next_block(pairs, rest, BATCHES * L::WIDTH, wanted.is_some());
+            let (size, whole) = next_block(pairs, rest, BLOCK, wanted.is_some());
             let (block, others) = rest.split_at(size);
             rest = others;
             let mut of_kind = [0, 0];
@@ -138,6 +123,7 @@ impl OnLanes for NodesFaces<'_> {
                 let facet = &scene.facets[face as usize];
                 body[i] = facet.body;
                 if let Some(kind) = ON_LANES.iter().position(|&k| k == facet.kind) {
+                    places[kind][of_kind[kind]] = i as u32;
                     of_kind[kind] += 1;
                 } else {
                     let far = beyond(facet, x, &x[node as usize], limit);
@@ -145,27 +131,24 @@ impl OnLanes for NodesFaces<'_> {
                     (most[i], open[i]) = (f64::INFINITY, KEEP);
                 }
             }
-            for (kind, _) in ON_LANES.into_iter().zip(of_kind).filter(|k| k.1 > 0) {
-                let mut count = 0;
-                for (i, &[node, face]) in block.iter().enumerate() {
-                    let (facet, y) = (&scene.facets[face as usize], &x[node as usize]);
-                    if facet.kind == kind {
-                        let (batch, lane) = (count / L::WIDTH, count % L::WIDTH);
-                        for k in 0..kind.corners() {
-                            put(&mut corners[batch], k, lane, &(x[facet.nodes[k] as usize] - y));
-                        }
-                        doubt[batch][lane] = doubt_about(scene.facet_size[face as usize], y);
-                        places[count] = i;
-                        count += 1;
-                    }
-                }
-                for (batch, places) in places[..count].chunks(L::WIDTH).enumerate() {
-                    let [a, b, c, d] = &corners[batch];
-                    let (a, b, c, d) = (load(token, a), load(token, b), load(token, c), load(token, d));
-                    let doubt = L::load(token, &doubt[batch]);
+            for ((kind, count), places) in ON_LANES.into_iter().zip(of_kind).zip(&*places) {
+                for places in places[..count].chunks(L::WIDTH) {
+                    let pair = |l: usize| block[places[l.min(places.len() - 1)] as usize];
+                    let [yx, yy, yz, size] = L::columns(token, |l| {
+                        let [node, face] = pair(l);
+                        let y = &x[node as usize];
+                        [y.x, y.y, y.z, scene.facet_size[face as usize]]
+                    });
+                    let y = [yx, yy, yz];
+                    let corner = |l: usize, k: usize| x[scene.facets[pair(l)[1] as usize].nodes[k] as usize];
+                    let a = minus(gather(token, |l| corner(l, 0)), y);
+                    let b = minus(gather(token, |l| corner(l, 1)), y);
+                    let c = minus(gather(token, |l| corner(l, 2)), y);
+                    let doubt = doubt_about(size, y);
                     let (low, high, front) = match kind {
                         FacetKind::Triangle => triangle_bounds::<L>(a, b, c, doubt, limit),
                         _ => {
+                            let d = minus(gather(token, |l| corner(l, 3)), y);
                             let (low, high) = quad_bounds::<L>([a, b, c, d], doubt, limit);
                             (low, high, low.of(KEEP))
                         }
@@ -175,6 +158,7 @@ impl OnLanes for NodesFaces<'_> {
                     high.store(&mut lanes[1]);
                     front.store(&mut lanes[2]);
                     for (l, &i) in places.iter().enumerate() {
+                        let i = i as usize;
                         (least[i], most[i], open[i]) = (lanes[0][l], lanes[1][l], lanes[2][l]);
                     }
                 }
@@ -228,8 +212,8 @@ const NEEDLE: f64 = 2e-3;
 /// Doubt about a squared distance [m²]: of distances that count as equal, and of points that are rounded far from the
 /// origin (ε|y| in a distance d is at most 10⁻⁹ d² + 10⁹ ε² |y|² in its square).
 #[inline(always)]
-fn doubt_about(size: f64, y: &Vec3) -> f64 {
-    1e-11 * size * size + 1e-20 * y.norm_squared()
+fn doubt_about<L: Lane>(size: L, y: [L; 3]) -> L {
+    size * size * 1e-11 + dot(y, y) * 1e-20
 }
 
 /// Bounds of the squared distance of triangles to the origin: `(least, most)` as in [`SieveBuffers`].
@@ -395,7 +379,6 @@ pub(super) struct Edges<'a> {
     pub limit: f64,
     pub outward: Option<&'a [Vec3]>,
     pub pairs: &'a [[u32; 2]],
-    pub buffers: &'a mut SieveBuffers,
     pub keys: &'a mut Vec<u64>,
 }
 
@@ -405,61 +388,51 @@ impl OnLanes for Edges<'_> {
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) -> f64 {
         const GENEROUS: f64 = 1e-3;
-        let Edges { scene, x, limit, outward, pairs, buffers, keys } = self;
-        let mut nearest_open = f64::INFINITY;
-        for block in pairs.chunks(BATCHES * L::WIDTH) {
-            for (i, &[e, f]) in block.iter().enumerate() {
-                if let Some(outward) = outward {
-                    let points = &mut buffers.outward[i / L::WIDTH];
-                    put(points, 0, i % L::WIDTH, &outward[e as usize]);
-                    put(points, 1, i % L::WIDTH, &outward[f as usize]);
-                }
-                let (e, f) = (scene.edges[e as usize].nodes, scene.edges[f as usize].nodes);
-                let points = &mut buffers.corners[i / L::WIDTH];
-                for (corner, node) in [e[0], e[1], f[0], f[1]].into_iter().enumerate() {
-                    put(points, corner, i % L::WIDTH, &x[node as usize]);
-                }
+        let Edges { scene, x, limit, outward, pairs, keys } = self;
+        let mut nearest_open = L::splat(token, f64::INFINITY);
+        for some in pairs.chunks(L::WIDTH) {
+            let pair = |l: usize| some[l.min(some.len() - 1)].map(|e| e as usize);
+            let end = |l: usize, which: usize, k: usize| x[scene.edges[pair(l)[which]].nodes[k] as usize];
+            let (a, b) = (gather::<L>(token, |l| end(l, 0, 0)), gather::<L>(token, |l| end(l, 0, 1)));
+            let (c, d) = (gather::<L>(token, |l| end(l, 1, 0)), gather::<L>(token, |l| end(l, 1, 1)));
+            let (u, v, r) = (minus(b, a), minus(d, c), minus(a, c));
+            let (uu, uv, vv, rr) = (dot(u, u), dot(u, v), dot(v, v), dot(r, r));
+            let (ur, vr) = (dot(u, r), dot(v, r));
+            let det = uu * vv - uv * uv;
+            let (s, t, across) = (uv * vr - vv * ur, uu * vr - uv * ur, cross(u, v));
+            let height = dot(r, across);
+            let (least, most) = (det * -GENEROUS, det * (1.0 + GENEROUS));
+            let doubt = rr * 1e-12 + dot(a, a) * 1e-24;
+            let near = (doubt + limit * limit * (1.0 + 1e-6)) * det;
+            let (yes, no) = (det.of(1.0), det.of(0.0));
+            let kept = s.min(t).if_less(least, no, yes);
+            let kept = most.if_less(s.max(t), no, kept);
+            let kept = near.if_less(height * height, no, kept);
+            // Edges that are parallel to a millionth have no normal to touch along.
+            let kept = det.if_less(uu * vv * (0.5 * NO_NORMAL * NO_NORMAL), no, kept);
+            let mut keep = [0.0; MAX_WIDTH];
+            if let Some(outward) = outward {
+                let m = gather::<L>(token, |l| outward[pair(l)[0]]);
+                let n = gather::<L>(token, |l| outward[pair(l)[1]]);
+                let towards = dot(across, minus(n, m));
+                let open = no.if_less(height * towards, yes, no);
+                let open = (doubt * det).if_less(height * height, open, no);
+                let open = (det * 1e-12).if_less(towards * towards, open, no);
+                let open = no.if_less(kept, open, no);
+                nearest_open =
+                    nearest_open.min(no.if_less(open, height * height / det - doubt, nearest_open));
+                no.if_less(open, no, kept).store(&mut keep);
+            } else {
+                kept.store(&mut keep);
             }
-            let batches = block.chunks(L::WIDTH).zip(&buffers.corners).zip(&buffers.outward);
-            for ((some, [a, b, c, d]), [m, n]) in batches {
-                let (a, b): ([L; 3], [L; 3]) = (load(token, a), load(token, b));
-                let (c, d): ([L; 3], [L; 3]) = (load(token, c), load(token, d));
-                let (u, v, r) = (minus(b, a), minus(d, c), minus(a, c));
-                let (uu, uv, vv, rr) = (dot(u, u), dot(u, v), dot(v, v), dot(r, r));
-                let (ur, vr) = (dot(u, r), dot(v, r));
-                let det = uu * vv - uv * uv;
-                let (s, t, across) = (uv * vr - vv * ur, uu * vr - uv * ur, cross(u, v));
-                let height = dot(r, across);
-                let (least, most) = (det * -GENEROUS, det * (1.0 + GENEROUS));
-                let doubt = rr * 1e-12 + dot(a, a) * 1e-24;
-                let near = (doubt + limit * limit * (1.0 + 1e-6)) * det;
-                let (yes, no) = (det.of(1.0), det.of(0.0));
-                let kept = s.min(t).if_less(least, no, yes);
-                let kept = most.if_less(s.max(t), no, kept);
-                let kept = near.if_less(height * height, no, kept);
-                // Edges that are parallel to a millionth have no normal to touch along.
-                let kept = det.if_less(uu * vv * (0.5 * NO_NORMAL * NO_NORMAL), no, kept);
-                let (mut keep, mut apart) = ([0.0; MAX_WIDTH], [f64::INFINITY; MAX_WIDTH]);
-                if outward.is_some() {
-                    let (m, n): ([L; 3], [L; 3]) = (load(token, m), load(token, n));
-                    let towards = dot(across, minus(n, m));
-                    let open = no.if_less(height * towards, yes, no);
-                    let open = (doubt * det).if_less(height * height, open, no);
-                    let open = (det * 1e-12).if_less(towards * towards, open, no);
-                    let open = no.if_less(kept, open, no);
-                    no.if_less(open, height * height / det - doubt, no.of(f64::INFINITY)).store(&mut apart);
-                    no.if_less(open, no, kept).store(&mut keep);
-                } else {
-                    kept.store(&mut keep);
-                }
-                for (l, &[e, f]) in some.iter().enumerate() {
-                    if keep[l] != 0.0 {
-                        keys.push(key(e, f));
-                    }
-                    nearest_open = if apart[l] < nearest_open { apart[l] } else { nearest_open };
+            for (l, &[e, f]) in some.iter().enumerate() {
+                if keep[l] != 0.0 {
+                    keys.push(key(e, f));
                 }
             }
         }
-        nearest_open.max(0.0).sqrt()
+        let mut apart = [f64::INFINITY; MAX_WIDTH];
+        nearest_open.store(&mut apart);
+        apart.into_iter().fold(f64::INFINITY, f64::min).max(0.0).sqrt()
     }
 }
