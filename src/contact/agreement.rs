@@ -86,10 +86,10 @@ fn what_overlaps_is_found_when_nothing_else_is_asked_for() {
     assert!(wanted > 20_000 && left_out > 20_000, "{wanted} wanted, {left_out} left out");
 }
 
-/// One search that lives through the motion and one that is new at every step agree with brute force.
+/// Searches that live through the motion, one of which lets candidates sleep, and one that is new at every step agree with brute force.
 #[test]
 fn after_long_motion_the_search_still_finds_everything() {
-    let kept: u64 = (0..100u64)
+    let counts: Vec<[u64; 2]> = (0..100u64)
         .into_par_iter()
         .map(|seed| {
             let mut case = random_case(20_000 + seed);
@@ -104,7 +104,8 @@ fn after_long_motion_the_search_still_finds_everything() {
                 Box::new(CellSearch::new()),
                 Box::new(Classic::new(true)),
             ];
-            let mut kept = 0;
+            let mut drowsy = ThreeStage { drowsy: true, ..ThreeStage::new() };
+            let (mut kept, mut asleep) = (0, 0);
             for step in 0..50 {
                 before.copy_from_slice(&x);
                 for (k, p) in x.iter_mut().enumerate() {
@@ -118,6 +119,10 @@ fn after_long_motion_the_search_still_finds_everything() {
                 for search in &mut old {
                     find(search.as_mut(), &case, &x, Some(&before));
                 }
+                find(&mut drowsy, &case, &x, Some(&before));
+                assert_same(seed, "a search with sleepers", old[0].as_ref(), &drowsy);
+                let [all, awake] = [drowsy.candidates(), drowsy.awake()].map(|c| c.count());
+                asleep += (all.0 - awake.0 + all.1 - awake.1) as u64;
                 let [brute, others @ ..] = &old;
                 for other in others {
                     assert_same(seed, "an old search", brute.as_ref(), other.as_ref());
@@ -130,10 +135,11 @@ fn after_long_motion_the_search_still_finds_everything() {
                     assert_same(seed, "a new search", brute.as_ref(), &new);
                 }
             }
-            kept
+            [kept, asleep]
         })
-        .sum();
-    assert!(kept > 1000, "candidates were kept {kept} times");
+        .collect();
+    let [kept, asleep] = [0, 1].map(|k| counts.iter().map(|c| c[k]).sum::<u64>());
+    assert!(kept > 1000 && asleep > 1000, "lists were kept {kept} times, {asleep} candidates slept");
 }
 
 /// Bodies that sleep miss nothing: cubes that tumble and breathe come together, and whatever is nearer than the margin is found

@@ -240,6 +240,11 @@ impl Part {
     }
 
     #[inline]
+    pub(super) fn of_mut<'a, T>(&self, all: &'a mut [T]) -> &'a mut [T] {
+        &mut all[self.from as usize..self.to as usize]
+    }
+
+    #[inline]
     pub fn len(&self) -> usize {
         (self.to - self.from) as usize
     }

@@ -57,6 +57,8 @@ struct Walked {
     displacement: Vec3,
     deviation: f64,
     epoch: [u32; 2],
+    /// The same motion when its candidates were measured last, where these sleep.
+    noted: (Vec3, f64),
     /// How much farther the two may come before they are looked at again [m]; there are no candidates until then.
     asleep: f64,
 }
@@ -127,6 +129,9 @@ pub struct ThreeStage {
     pub ways: Option<Ways>,
     /// Who reads the candidates lets far ones sleep ([`Candidates::until`]): long lists cost little.
     pub lasting: bool,
+    /// Candidates of lists that last are measured now and then, and sleep until their bodies can have brought them within
+    /// their limit. The records are the same; not together with `ways`.
+    pub drowsy: bool,
     /// Walk anew at every call, as a search without memory would (for measurements).
     pub forgetful: bool,
     /// Split the octree no deeper than this.
@@ -155,6 +160,11 @@ impl ThreeStage {
     /// Normals at the positions where candidates were measured last.
     pub(crate) fn normals<'a>(&'a self, scene: &'a Scene, x: &'a [Vec3]) -> Normals<'a> {
         self.findings.narrow.normals(scene, x)
+    }
+
+    /// Candidates of the last call that can be within their limit: with `drowsy` those that are awake.
+    pub fn awake(&self) -> &Candidates {
+        if self.drowsy { &self.spare } else { &self.findings.candidates }
     }
 
     /// Memory held [bytes].
@@ -190,11 +200,7 @@ impl ThreeStage {
     /// How far two bodies have moved against each other since the beginning.
     #[inline]
     fn motion(&self, a: u32, b: u32) -> (Vec3, f64) {
-        let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
-        (
-            (q.displacement + q.new_displacement) - (p.displacement + p.new_displacement),
-            p.deviation + p.new_deviation + q.deviation + q.new_deviation,
-        )
+        between(&self.bodies[a as usize], &self.bodies[b as usize])
     }
 
     /// Largest deviation of a node since the trees were fitted [m].
@@ -215,7 +221,7 @@ impl ThreeStage {
         } else {
             edge.min(other)
         };
-        let longer = if self.lasting { LASTING } else { 1.0 };
+        let longer = if self.lasting || self.drowsy { LASTING } else { 1.0 };
         let widest = longer * WIDEST * edge;
         // Nothing is gained by a list that does not live through the next step.
         if self.forgetful || speed == 0.0 || 2.0 * speed > widest {
@@ -328,7 +334,8 @@ impl ThreeStage {
             if !self.keep[i] {
                 let (displacement, deviation) = self.motion(a, b);
                 let epoch = [a, b].map(|b| self.bodies[b as usize].epoch);
-                self.walked[i] = Walked { radius: limit, displacement, deviation, epoch, asleep: 0.0 };
+                let noted = (displacement, deviation);
+                self.walked[i] = Walked { radius: limit, displacement, deviation, epoch, noted, asleep: 0.0 };
             }
         }
         self.walk(scene, query, false)
@@ -388,6 +395,9 @@ impl PairSearch for ThreeStage {
         // Stage 2: walk.
         let begin = Instant::now();
         self.walk(scene, query, at.end.is_some())?;
+        if self.drowsy && at.end.is_none() {
+            self.note_distances(scene, at.x);
+        }
         self.findings.stats.traverse_seconds = begin.elapsed().as_secs_f64() + look;
 
         // Wall time of the trees, in the proportion of the time spent.
@@ -410,7 +420,11 @@ impl PairSearch for ThreeStage {
         query: &Query,
     ) -> Result<(), SearchError> {
         self.gather(scene, Positions::now(x), query)?;
-        self.findings.measure(scene, x, before, query);
+        if self.drowsy {
+            self.measure_end(scene, x, before, query);
+        } else {
+            self.findings.measure(scene, x, before, query);
+        }
         self.fall_asleep(scene);
         Ok(())
     }
@@ -500,20 +514,23 @@ impl ThreeStage {
                 self.walked.push(Walked { radius: f64::NEG_INFINITY, asleep, ..self.old_walked[old] });
                 continue;
             }
+            // Where both ends of a pair are on the same body its displacement does not matter.
+            let between = |then: Vec3| if a == b { 0.0 } else { (displacement - then).norm() };
             let holds = known.is_some() && !self.forgetful && self.old_walked[old].epoch == epoch && {
                 let then = &self.old_walked[old];
-                let moved = if a == b {
-                    // Both ends of a pair are on the same body: its displacement does not matter.
-                    deviation - then.deviation
-                } else {
-                    (displacement - then.displacement).norm() + (deviation - then.deviation)
-                };
-                least + moved <= then.radius
+                least + between(then.displacement) + (deviation - then.deviation) <= then.radius
             };
             if holds {
                 self.keep.push(true);
-                let since = self.ways.as_ref().map_or(f64::INFINITY, |w| w.since(a, b));
-                let travel = self.old_groups[old].travel + since;
+                let Walked { deviation: least_deviation, noted, .. } = self.old_walked[old];
+                let travel = match &self.ways {
+                    Some(ways) => self.old_groups[old].travel + ways.since(a, b),
+                    // Both deviations are from the same places, and may have been opposite ones.
+                    None if self.drowsy => {
+                        between(noted.0) + (deviation - least_deviation) + (noted.1 - least_deviation)
+                    }
+                    None => f64::INFINITY,
+                };
                 self.findings.candidates.groups.push(Group { limit: least, travel, ..self.old_groups[old] });
                 self.walked.push(Walked { asleep: 0.0, ..self.old_walked[old] });
                 self.findings.stats.body_pairs_kept += 1;
@@ -530,7 +547,8 @@ impl ThreeStage {
             // one way since then may come back and go the other way.
             let turned = if apart { self.new_deviation(a) + self.new_deviation(b) } else { 0.0 };
             let deviation = deviation - 2.0 * turned;
-            self.walked.push(Walked { radius, displacement, deviation, epoch, asleep: 0.0 });
+            let noted = (displacement, deviation);
+            self.walked.push(Walked { radius, displacement, deviation, epoch, noted, asleep: 0.0 });
             if !apart {
                 self.bodies[a as usize].needed = true;
                 self.bodies[b as usize].needed = true;
@@ -639,6 +657,15 @@ impl ThreeStage {
             }
         }
     }
+}
+
+/// Displacement of the second body against the first, and both deviations, since the beginning.
+#[inline]
+fn between(p: &BodyState, q: &BodyState) -> (Vec3, f64) {
+    (
+        (q.displacement + q.new_displacement) - (p.displacement + p.new_displacement),
+        p.deviation + p.new_deviation + q.deviation + q.new_deviation,
+    )
 }
 
 fn carry<T: Copy>(from: &[T], part: Part, to: &mut Vec<T>) -> Part {

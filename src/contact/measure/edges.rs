@@ -316,14 +316,13 @@ mod tests {
                 }
             }
             let mut keys = Vec::new();
-            let (limit, mut buffers) = (query.reach, sieve::SieveBuffers::default());
+            let limit = query.reach;
             lane::dispatch(sieve::Edges {
                 scene: &scene,
                 x: &x,
                 limit,
                 outward: None,
                 pairs: &pairs,
-                buffers: &mut buffers,
                 keys: &mut keys,
             });
             let (mut together, mut left_out) = (Vec::new(), Vec::new());

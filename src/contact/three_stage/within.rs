@@ -1,9 +1,11 @@
 //! Candidates of the last call measured again, without a search: at the end of their way, or where contact has moved nodes since.
 
+use super::super::closest_point;
+use super::super::measure::closest_on;
 use super::super::pieces;
 use super::super::scene::Scene;
 use super::super::search::{Candidates, Findings, Group, Query};
-use super::ThreeStage;
+use super::{ThreeStage, between};
 use crate::math::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -61,7 +63,45 @@ impl<'a> AtRest<'a> {
     }
 }
 
+/// Candidates that one thread measures at a stretch.
+const STRETCH: usize = 256;
+/// Rounding of a distance, as a share of it; far more than there is.
+const ROUNDED: f64 = 1e-9;
+
 impl ThreeStage {
+    /// Measures candidates of lists that last: how far their bodies may come from here before these can be as near as their limit. All of
+    /// lists that have just been made; of others, where bodies have come farther than that since, those who are awake.
+    pub(super) fn note_distances(&mut self, scene: &Scene, x: &[Vec3]) {
+        let Candidates { groups, vertex_face, edge_edge, until: [of_nodes, of_edges], .. } =
+            &mut self.findings.candidates;
+        for ((group, walked), kept) in groups.iter_mut().zip(&mut self.walked).zip(&self.keep) {
+            let Group { a, b, limit, travel, .. } = *group;
+            if walked.radius <= limit || *kept && travel <= limit {
+                continue;
+            }
+            let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+            let slack = p.slack + q.slack;
+            let note = |until: &mut f64, distance: &dyn Fn() -> f64| {
+                let awake = !kept || travel + limit >= *until;
+                *until = if awake { distance() * (1.0 - ROUNDED) - slack } else { *until - travel };
+            };
+            let nodes = group.vertex_face.of(vertex_face).par_iter().with_min_len(STRETCH);
+            nodes.zip(group.vertex_face.of_mut(of_nodes)).for_each(|(&[node, face], until)| {
+                let facet = &scene.facets[face as usize];
+                note(until, &|| closest_on(facet, x, &x[node as usize], node, face).distance_squared.sqrt());
+            });
+            let edges = group.edge_edge.of(edge_edge).par_iter().with_min_len(STRETCH);
+            edges.zip(group.edge_edge.of_mut(of_edges)).for_each(|(pair, until)| {
+                let [[a, b], [c, d]] = pair.map(|e| scene.edges[e as usize].nodes.map(|k| &x[k as usize]));
+                note(until, &|| closest_point::edge_edge(a, b, c, d).distance_squared.sqrt());
+            });
+            let all = group.vertex_face.of(of_nodes).iter().chain(group.edge_edge.of(of_edges));
+            group.soonest = all.copied().fold(f64::INFINITY, f64::min);
+            group.travel = 0.0;
+            walked.noted = between(p, q);
+        }
+    }
+
     /// Measures at `x`, where the way of the last call ends, the candidates that can be within their limit there by what their
     /// reader has found ([`Candidates::until`]): the records that a search at `x` would have.
     pub fn measure_end(&mut self, scene: &Scene, x: &[Vec3], before: Option<&[Vec3]>, query: &Query) {

@@ -135,7 +135,8 @@ pub struct Admissible {
 
 impl Admissible {
     pub fn new(model: &Model) -> Admissible {
-        let world = ContactWorld::new(model, true);
+        let mut world = ContactWorld::new(model, true);
+        world.search.drowsy = true;
         let mut inv_mass = world.inertia.all();
         inv_mass.resize(world.x.len(), Mat3::zeros());
         Admissible {

@@ -2,7 +2,7 @@
 //!
 //! A look at trial positions alone does not see a wall that a node or an edge has left behind, nor through which of two near faces it came in. So
 //! every look also asks who met whom on the straight way from the start of the step (`contact::crossing`, a test that never misses). The candidates are those of the
-//! search: what has met is no farther apart now than both have come.
+//! search that are awake: what has met is no farther apart now than both have come, and that is less than what the search was asked for.
 //!
 //! Of what touched at the start, only nodes that are now below every facet they touched have gone through: those on a rim, or on the tip of a wedge, may
 //! leave along either face. A node
@@ -47,7 +47,7 @@ impl Admissible {
         met.clear();
         let motion = StepPath { start: &self.start, end: &self.world.x };
         // most are still in front, or were behind before
-        let all = self.world.search.candidates();
+        let all = self.world.search.awake();
         let behind = |&&[node, face]: &&[u32; 2]| {
             let kind = self.world.scene.facets[face as usize].kind;
             let simplex = self.simplex_of(node, face);
@@ -131,7 +131,7 @@ impl Admissible {
     /// Sharp edges that have passed through each other. Where an end of one is inside the other's body the node answers.
     pub(super) fn edges_on_the_way(&self, model: &Model, work: &mut Joined) {
         let motion = StepPath { start: &self.start, end: &self.world.x };
-        let all = self.world.search.candidates();
+        let all = self.world.search.awake();
         // most are inside of a face, or on the same side of each other as before
         let edges = 0..self.world.scene.edges.len() as u32;
         let sharp: Vec<bool> =
