@@ -65,6 +65,8 @@ impl<'a> AtRest<'a> {
 
 /// Candidates that one thread measures at a stretch.
 const STRETCH: usize = 256;
+/// Candidates are measured again where their bodies have come this many times as far as they have deviated.
+const TURNED: f64 = 4.0;
 /// Rounding of a distance, as a share of it; far more than there is.
 const ROUNDED: f64 = 1e-9;
 
@@ -76,10 +78,13 @@ impl ThreeStage {
             &mut self.findings.candidates;
         for ((group, walked), kept) in groups.iter_mut().zip(&mut self.walked).zip(&self.keep) {
             let Group { a, b, limit, travel, .. } = *group;
-            if walked.radius <= limit || *kept && travel <= limit {
+            let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+            let now = between(p, q);
+            // Deviations count twice from here on: bodies that have turned far since their list was made are left as they are.
+            let worth = travel > limit && travel > TURNED * (now.1 - walked.deviation);
+            if walked.radius <= limit || *kept && !worth {
                 continue;
             }
-            let (p, q) = (&self.bodies[a as usize], &self.bodies[b as usize]);
             let slack = p.slack + q.slack;
             let note = |until: &mut f64, distance: &dyn Fn() -> f64| {
                 let awake = !kept || travel + limit >= *until;
@@ -98,7 +103,7 @@ impl ThreeStage {
             let all = group.vertex_face.of(of_nodes).iter().chain(group.edge_edge.of(of_edges));
             group.soonest = all.copied().fold(f64::INFINITY, f64::min);
             group.travel = 0.0;
-            walked.noted = between(p, q);
+            walked.noted = now;
         }
     }
 
