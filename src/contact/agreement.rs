@@ -104,7 +104,8 @@ fn after_long_motion_the_search_still_finds_everything() {
                 Box::new(CellSearch::new()),
                 Box::new(Classic::new(true)),
             ];
-            let mut drowsy = ThreeStage { drowsy: true, ..ThreeStage::new() };
+            let mut drowsy = ThreeStage::new();
+            drowsy.drowsy = true;
             let (mut kept, mut asleep) = (0, 0);
             for step in 0..50 {
                 before.copy_from_slice(&x);
