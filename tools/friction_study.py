@@ -89,7 +89,7 @@ ROWS = [
      creep, "creep, edges / s", lambda along, x: 0.0, {}),
     ("penalty", "slip-oblique-2d", [(PAPER, tangential('update = "paper"\naugmentation = 0'), PENALTIES, ["velocity-update"]),
                                      (ALONE, tangential("augmentation = 0"), PENALTIES, ["velocity-update"]),
-                                     (AUGMENTED, tangential("augmentation = 4"), PENALTIES, ["velocity-update"])],
+                                     (AUGMENTED, tangential(""), PENALTIES, ["velocity-update"])],
      friction, "friction / E₀", 0.1226, {PAPER: 300, ALONE: 300, AUGMENTED: 300}),
 ]
 

@@ -252,10 +252,6 @@ impl VelocityUpdate {
                 return Err(Trouble::Again(error));
             }
         }
-        work.before.fill(None);
-        for (p, k) in work.meet_all(0) {
-            work.before[p as usize] = Some(k.overlap);
-        }
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What is not right yet, as (deck, method, figure); see the guide. Whoever mends one of these takes it out.
-const NOT_YET: [(&str, &str, &str); 0] = [];
+const NOT_YET: [(&str, &str, &str); 1] = [("stick-normal-2d.toml", "velocity-update", "friction")];
 
 type Columns = HashMap<String, Vec<f64>>;
 type Keys = HashMap<String, String>;

@@ -69,7 +69,8 @@ impl VelocityUpdate {
         ledger: &mut Ledger,
         stop: &AtomicBool,
     ) -> Result<Option<Inside>, Trouble<StepError>> {
-        let states = States::Kept { rounds: self.options.augmentation, again: false };
+        let rounds = self.options.augmentation;
+        let states = States::Kept { rounds, left: rounds };
         self.work.multipliers.copy_from_slice(&self.carried);
         self.work.status.fill(Status::Open);
         self.work.met.fill(Met::default());
@@ -132,10 +133,8 @@ impl Work {
     /// Overlap of new contacts, way of the step of others, and slip of those that stick, the largest [m].
     pub(super) fn loose(&self, h: f64) -> f64 {
         self.contacts.iter().fold(0.0, |loose: f64, contact| {
-            let new = self.before[contact.point as usize].is_none_or(|g| g < 0.0);
-            let normal = if new { contact.end.overlap } else { h * contact.closing.abs() };
             let along = if contact.slips { 0.0 } else { h * contact.slip_speed() };
-            loose.max(normal).max(along)
+            loose.max(contact.normal_error()).max(along)
         })
     }
 }

@@ -82,8 +82,6 @@ pub(super) struct Work {
     pub a: Vec<Vec3>,
     /// All positions, obstacles too: at the start, where forces act, and at the end.
     pub places: [Vec<Vec3>; 3],
-    /// Overlap of each point at the start; none where it is clear.
-    pub before: Vec<Option<f64>>,
     pub multipliers: Vec<Multiplier>,
     /// Points near anything.
     pub near: Vec<u32>,
@@ -162,7 +160,7 @@ impl Work {
 
     /// Finds the points that carry a force at the present places.
     fn touch(&mut self, h: f64) {
-        let Work { points, places, before, multipliers, near, contacts, laws, scheme, last, met, .. } = self;
+        let Work { points, places, multipliers, near, contacts, laws, scheme, last, met, .. } = self;
         let [start, middle, end] = &*places;
         let one = |&p: &u32| {
             let point = &points.list[p as usize];
@@ -172,13 +170,16 @@ impl Work {
                 None => points.meet(point, x),
             };
             let at_end = meet(1, end).filter(|k| k.overlap >= 0.0 || held)?;
+            let ahead = points.ahead_of(point, at_end.facet, start)?;
             let at = match scheme {
+                // what has crossed a facet is closing in on that one, whichever is nearest half way
+                Scheme::Middle if ahead > 0.0 => points.meet_on(point, at_end.facet, middle)?,
                 Scheme::Middle => meet(0, middle)?,
                 Scheme::End => at_end,
             };
             let way = at.gather(|n| end[n] - start[n]);
             let law = laws[point.body as usize][points.masters[at.facet as usize].body as usize];
-            let step = Step { scheme: *scheme, dt: h, before: before[p as usize], last: last[p as usize] };
+            let step = Step { scheme: *scheme, dt: h, ahead, last: last[p as usize] };
             Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])
         };
         contacts.clear();
@@ -239,10 +240,7 @@ impl Equations<'_> {
         let soft = points.soft as u32;
         let stencils: Vec<Vec<u32>> = contacts
             .iter()
-            .map(|c| {
-                let both = [&c.middle, &c.end].into_iter().flat_map(|k| &k.nodes[..k.count]);
-                both.copied().filter(|&n| n < soft).collect()
-            })
+            .map(|c| c.middle.nodes[..c.middle.count].iter().copied().filter(|&n| n < soft).collect())
             .collect();
         system.couple(model, unknowns, stencils.iter().map(|s| &s[..]), !std::mem::replace(coupled, true));
         system.clear();
@@ -390,7 +388,6 @@ impl Work {
             v: zero(),
             a: zero(),
             places,
-            before: vec![None; count],
             multipliers: vec![Multiplier::default(); count],
             near: Vec::new(),
             contacts: Vec::new(),

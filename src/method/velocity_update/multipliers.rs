@@ -24,17 +24,17 @@ use rayon::prelude::*;
 
 /// Overlap and way of a step, of an edge, at which multipliers take up tractions a second time.
 const ROUGH: f64 = 1e-4;
+/// Increments that rounds are spread over: each begins nearer to the solution, and springs alone would need it as well.
+const INCREMENTS: u32 = 2;
 
 /// How states of points go from iterate to iterate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum States {
     /// They have none: tractions are functions of positions.
     Free,
-    /// Points keep in mind which way they slipped, and multipliers take up tractions so many times: half of them in the first increment
-    /// that finds no state changed, the others `again` in one that finds contacts rough after that.
-    Kept { rounds: u32, again: bool },
-    /// The same when that is done.
-    Done,
+    /// Points keep in mind which way they slipped, and multipliers take up tractions `left` times more: half of all `rounds` in each increment
+    /// that finds no state changed.
+    Kept { rounds: u32, left: u32 },
 }
 
 /// What a point does at an iterate.
@@ -112,15 +112,30 @@ impl Equations<'_> {
 
     /// Do all points agree with Coulomb's law, and have multipliers taken up what they may?
     pub(super) fn agrees(&self) -> bool {
-        self.work.contacts.iter().all(|c| c.settled) && self.rounds().is_none()
+        self.work.contacts.iter().all(|c| c.settled) && !self.rough()
     }
 
-    /// How often multipliers should take up tractions now; none if contacts are tight enough.
-    fn rounds(&self) -> Option<u32> {
-        let States::Kept { rounds, again } = self.states else { return None };
-        let enough = if again { ROUGH / TIGHT * self.tight } else { self.tight };
-        let rounds = if again { rounds / 2 } else { rounds.div_ceil(2) };
-        (rounds > 0 && self.work.loose(self.h) > enough).then_some(rounds)
+    /// Contacts are so loose that multipliers have to take up tractions: at all, and again where that has left them rough.
+    fn rough(&self) -> bool {
+        let States::Kept { rounds, left } = self.states else { return false };
+        let enough = if left < rounds { ROUGH / TIGHT * self.tight } else { self.tight };
+        left > 0 && self.work.loose(self.h) > enough
+    }
+
+    /// How often multipliers take up tractions in this increment: not at all where states have changed or contacts are tight.
+    fn rounds(&mut self) -> u32 {
+        let States::Kept { rounds, left } = &mut self.states else { return 0 };
+        if self.changed {
+            // what was taken up before was for other states
+            *left = *rounds;
+            return 0;
+        }
+        if *left == 0 || self.work.loose(self.h) <= self.tight {
+            return 0;
+        }
+        let now = rounds.div_ceil(INCREMENTS).min(*left);
+        *left -= now;
+        now
     }
 
     /// Goes on from the increment of springs to that of contacts that are nearly rigid.
@@ -129,11 +144,10 @@ impl Equations<'_> {
             return Ok(());
         }
         self.foresee();
-        let Some(rounds) = self.rounds().filter(|_| !self.changed) else { return Ok(()) };
-        self.states = match self.states {
-            States::Kept { rounds, again: false } => States::Kept { rounds, again: true },
-            _ => States::Done,
-        };
+        let rounds = self.rounds();
+        if rounds == 0 {
+            return Ok(());
+        }
         let work = &mut *self.work;
         let (scheme, soft) = (work.scheme, work.points.soft);
         let mut part = work.increment.clone();

@@ -49,8 +49,8 @@ section! {
         /// Rounds of augmentation in a step at most (Uzawa): overlaps of new contacts, rates of others and slip of points that stick go towards zero.
         /// With 0, as published, tractions are those of the penalties alone: what rests under load sinks, and trembles by the energy of that.
         augmentation: u32 = 8;
-        /// Where on surfaces contact is looked at. Points of Gauss, as published, see corners of bodies late and take more iterations; corners keep energy less exactly.
-        quadrature: Quadrature;
+        /// Where on surfaces contact is looked at. Points of Gauss, as published, see corners of bodies late and take more iterations.
+        quadrature: Quadrature = Quadrature::Corners;
         /// Whose points are held against whose facets.
         pass: Pass = Pass::Double;
         /// Masses of nodes.

@@ -339,6 +339,15 @@ impl Points {
         Kinematics::new(&point.slave, &endless, facet, start, x).filter(|k| k.overlap <= limit)
     }
 
+    /// How far in front of a facet, or of what goes on beyond its edges, a point is at the start of a step [m]: who ends it behind has crossed it. Zero for
+    /// who was behind already: it stays there, or has come round an edge and never was in front. None where there is no foot on the facet.
+    pub(super) fn ahead_of(&self, point: &Point, facet: u32, start: &[Vec3]) -> Option<f64> {
+        let master = &self.masters[facet as usize];
+        let (_, at) = master.nearest(&point.slave.at(start), start);
+        let endless = Master { bounded: false, ..*master };
+        Kinematics::new(&point.slave, &endless, facet, at, start).map(|k| (-k.overlap).max(0.0))
+    }
+
     /// Points that have candidates at all.
     pub(super) fn near(&self) -> impl Iterator<Item = u32> + '_ {
         let some = (0..).zip(&self.of_host).filter(|(h, _)| !self.found.of(*h).is_empty());
@@ -522,6 +531,51 @@ mod tests {
         assert!(seen > 10, "{seen}");
     }
 
+    /// Facets among `nodes` nodes, each its own host; the first two are candidates of the last.
+    fn few(masters: Vec<Master>, nodes: usize) -> Points {
+        let (mut own, mut found) = (Lists::default(), Lists::default());
+        for f in 0..masters.len() as u32 {
+            own.items.push(f);
+            own.close();
+            if f + 1 == masters.len() as u32 {
+                found.items.extend(0..f);
+            }
+            found.close();
+        }
+        Points {
+            masters,
+            list: Vec::new(),
+            own,
+            hosts: Lists::default(),
+            of_host: Vec::new(),
+            checks: Vec::new(),
+            depth: vec![0.5; 2],
+            found,
+            pairs: Vec::new(),
+            hosted: Vec::new(),
+            corners: Vec::new(),
+            soft: nodes,
+            scene_nodes: nodes,
+        }
+    }
+
+    /// A segment along x whose body lies below, and a node: before it over the segment it is ahead by its height, beside it by its height over the line
+    /// on which the segment goes on, and below that line, wherever, it is not ahead: it cannot cross what it is behind of.
+    #[test]
+    fn who_is_behind_a_facet_is_not_ahead_of_it() {
+        let master = Master { nodes: [1, 0, 0, 0], kind: FacetKind::Segment, bounded: true, body: 1 };
+        let points = few(vec![master], 3);
+        let slave = Slave { nodes: [2; 4], weights: [1.0, 0.0, 0.0, 0.0], count: 1 };
+        let point = Point { slave, host: 0, body: 0, weight: 1.0 };
+        for (x, y, ahead) in
+            [(0.5, 0.2, 0.2), (1.4, 0.03, 0.03), (1.1, -0.05, 0.0), (0.5, -0.01, 0.0), (-3.0, -0.9, 0.0)]
+        {
+            let start = [Vec3::zeros(), Vec3::x(), Vec3::new(x, y, 0.0)];
+            let found = points.ahead_of(&point, 0, &start).expect("a line has a foot everywhere");
+            assert!((found - ahead).abs() < 1e-15, "{x} {y}: {found}");
+        }
+    }
+
     /// Over the ridge of a roof both sides are as far away as the ridge itself, but for round-off: the side that the point's own facet faces is met, wherever
     /// the roof stands and whichever side comes first.
     #[test]
@@ -539,31 +593,7 @@ mod tests {
         for first in [[0, 1], [1, 0]] {
             let sides = [segment(1, 0, 1), segment(2, 1, 1)];
             let masters = vec![sides[first[0]], sides[first[1]], segment(4, 3, 0)];
-            let mut found = Lists::default();
-            found.close();
-            found.close();
-            found.items.extend([0, 1]);
-            found.close();
-            let mut own = Lists::default();
-            for f in 0..3 {
-                own.items.push(f);
-                own.close();
-            }
-            let points = Points {
-                masters,
-                list: Vec::new(),
-                own,
-                hosts: Lists::default(),
-                of_host: Vec::new(),
-                checks: Vec::new(),
-                depth: vec![0.5; 2],
-                found,
-                pairs: Vec::new(),
-                hosted: Vec::new(),
-                corners: Vec::new(),
-                soft: 5,
-                scene_nodes: 5,
-            };
+            let points = few(masters, 5);
             let point = Point { slave, host: 2, body: 0, weight: 1.0 };
             for step in 0..200 {
                 let (sin, cos) = (0.1 * f64::from(step)).sin_cos();
