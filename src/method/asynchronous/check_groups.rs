@@ -5,7 +5,6 @@
 //!
 //! **Order.** At one tick check groups go by their step, the members of a check group by their number.
 
-use crate::math::lists::Lists;
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
@@ -15,7 +14,7 @@ pub(crate) struct CheckGroup {
     pub next: u64,
     /// Its members in the list they are members of.
     pub members: Range<u32>,
-    /// Those of them that can meet somebody before boxes are made anew.
+    /// Those of them that can meet somebody before somebody looks again.
     pub active: Range<u32>,
 }
 
@@ -31,36 +30,54 @@ pub(crate) fn check_groups(steps: &[u64], alone: bool) -> Vec<CheckGroup> {
     check_groups
 }
 
-/// Whom each member of a list may meet, until boxes are made anew.
+/// Whom each member of a list may meet, until somebody looks again.
 #[derive(Debug, Default)]
 pub(crate) struct Near {
-    ids: Lists,
+    /// Those of member i are `ids[start[i]..start[i + 1]]`, ascending.
+    start: Vec<u32>,
+    ids: Vec<u32>,
     /// Members that may meet somebody, group after group.
     active: Vec<u32>,
 }
 
 impl Near {
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<u32>() * (self.ids.items.capacity() + self.ids.len() + self.active.capacity())
+        size_of::<u32>() * (self.ids.capacity() + self.start.capacity() + self.active.capacity())
     }
 
-    /// Makes the lists anew: `ask` adds those member i may meet, and tells if it is active even if there are none.
+    /// Makes the lists of so many members anew, out of `pairs` of a member and whom it may meet; `also` tells who is active though
+    /// there is nobody.
     pub(crate) fn renew(
         &mut self,
         check_groups: &mut [CheckGroup],
-        mut ask: impl FnMut(usize, &mut Vec<u32>) -> bool,
+        members: usize,
+        pairs: impl Iterator<Item = [u32; 2]> + Clone,
+        mut also: impl FnMut(usize) -> bool,
     ) {
-        let Near { ids, active } = self;
+        let Near { start, ids, active } = self;
+        // each begins where the one before ends; while they fill, `start[i + 1]` is the next free place of i
+        start.clear();
+        start.resize(members + 2, 0);
+        pairs.clone().for_each(|[i, _]| start[i as usize + 2] += 1);
+        for i in 2..start.len() {
+            start[i] += start[i - 1];
+        }
         ids.clear();
+        ids.resize(start[members + 1] as usize, 0);
+        for [i, id] in pairs {
+            let free = &mut start[i as usize + 1];
+            ids[*free as usize] = id;
+            *free += 1;
+        }
         active.clear();
         for check_group in check_groups {
             let first = active.len() as u32;
             for i in check_group.members.clone() {
-                let before = ids.items.len();
-                if ask(i as usize, &mut ids.items) || ids.items.len() > before {
+                let mine = start[i as usize] as usize..start[i as usize + 1] as usize;
+                if also(i as usize) || !mine.is_empty() {
                     active.push(i);
                 }
-                ids.close();
+                ids[mine].sort_unstable();
             }
             check_group.active = first..active.len() as u32;
         }
@@ -68,7 +85,7 @@ impl Near {
 
     #[inline]
     pub(crate) fn of(&self, member: usize) -> &[u32] {
-        self.ids.of(member as u32)
+        &self.ids[self.start[member] as usize..self.start[member + 1] as usize]
     }
 
     pub(crate) fn active(&self, check_group: &CheckGroup) -> &[u32] {
@@ -93,10 +110,8 @@ mod tests {
         let mut all = check_groups(&[1, 1, 1, 2, 2], false);
         let mut near = Near::default();
         for _ in 0..2 {
-            near.renew(&mut all, |i, ids| {
-                ids.extend((0..i as u32).filter(|_| i % 2 == 1));
-                i == 4
-            });
+            let met = [[3, 2], [1, 0], [3, 0], [3, 1]];
+            near.renew(&mut all, 5, met.into_iter(), |i| i == 4);
             assert_eq!(near.active(&all[0]), [1]);
             assert_eq!(near.active(&all[1]), [3, 4]);
             assert_eq!((near.of(1), near.of(2), near.of(3)), (&[0][..], &[][..], &[0, 1, 2][..]));

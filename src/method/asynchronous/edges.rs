@@ -14,11 +14,13 @@
 //! not look for faces. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
+use super::body_pairs::BodyPairs;
 use super::check_groups::{CheckGroup, Near, check_groups};
 use super::collisions::{Collisions, EdgePair};
 use super::impulses::{ContactContext, DriftedView};
+use super::obstacles::Obstacles;
 use super::options::Response;
-use crate::contact::cells::{Cells, box_around};
+use crate::contact::cells::box_around;
 use crate::contact::scene::{Edge, Scene};
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
@@ -63,7 +65,7 @@ impl Line {
 /// One edge that looks for others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeOf {
-    line: Line,
+    pub line: Line,
     /// Time between two contact checks [ticks].
     step: u64,
     /// One more than the tick at which it last carried an impulse; zero for never.
@@ -75,8 +77,6 @@ pub(crate) struct Edges {
     pub list: Vec<EdgeOf>,
     pub check_groups: Vec<CheckGroup>,
     near: Near,
-    cells: Cells,
-    room: f64,
     found: Vec<u32>,
     /// Crossings of a contact check: rank, the two edges, and what they are.
     crossed: Vec<(i64, [u32; 2], Crossing)>,
@@ -103,55 +103,40 @@ impl Edges {
             }
         }
         list.sort_by_key(|edge| edge.step);
-        Edges::of(list, 1.5 * collisions.size(), collisions.room())
+        Edges::of(list)
     }
 
     /// No edge looks at any other.
     pub(crate) fn none() -> Edges {
-        Edges::of(Vec::new(), 1.0, 0.0)
+        Edges::of(Vec::new())
     }
 
-    /// These edges, in cells of size `cell` and with `room` around their boxes [m].
-    fn of(list: Vec<EdgeOf>, cell: f64, room: f64) -> Edges {
+    fn of(list: Vec<EdgeOf>) -> Edges {
         let steps: Vec<u64> = list.iter().map(|edge| edge.step).collect();
         Edges {
             check_groups: check_groups(&steps, false),
             list,
             near: Near::default(),
-            cells: Cells::new([0.0; 3], cell, 0.0),
-            room,
             found: Vec::with_capacity(64),
             crossed: Vec::with_capacity(64),
             pairs: Vec::with_capacity(64),
         }
     }
 
-    /// Boxes and lists that hold as long as those of the targets.
-    pub(crate) fn refresh(&mut self, collisions: &Collisions, motion: &DriftedView) {
-        let Edges { list, check_groups, near, cells, room, found, .. } = self;
-        cells.set_margin(*room);
-        for (i, edge) in list.iter().enumerate() {
-            let (id, grown) = (i as u32, box_around(edge.line.nodes.map(|n| motion.at(n))).grown(*room));
-            if !edge.line.bends || !collisions.may_reach(edge.line.body, &grown) {
-                cells.remove_box(id);
-            } else {
-                cells.move_box(id, grown.lo, grown.hi);
-            }
-        }
-        near.renew(check_groups, |i, ids| {
-            let mine = &list[i].line;
-            let around = box_around(mine.nodes.map(|n| motion.at(n))).grown(*room);
-            if mine.bends && collisions.may_reach(mine.body, &around) {
-                cells.query_box(&around.lo, &around.hi, found);
-                ids.extend(found.iter().filter(|&&id| {
-                    let other = &list[id as usize].line;
-                    id as usize != i
-                        && collisions.world.scene.may_meet(mine.body, other.body)
-                        && (mine.body != other.body
-                            || !collisions.world.scene.excludes_edge_edge(mine.edge, other.edge, false))
-                }));
-            }
-            collisions.obstacles.edge_may_touch(&around, found)
+    /// Lists that hold as long as those of the nodes; until then nobody moves further than `room` [m].
+    pub(crate) fn refresh(
+        &mut self,
+        pairs: &BodyPairs,
+        obstacles: &Obstacles,
+        room: f64,
+        motion: &DriftedView,
+    ) {
+        let Edges { list, check_groups, near, found, .. } = self;
+        // each of the two looks for the other
+        let both = pairs.edges_awake().flat_map(|[e, f]| [[e, f], [f, e]]);
+        near.renew(check_groups, list.len(), both, |i| {
+            let around = || box_around(list[i].line.nodes.map(|n| motion.at(n))).grown(room);
+            obstacles.has_edges() && obstacles.edge_may_touch(&around(), found)
         });
     }
 
@@ -169,7 +154,7 @@ impl Edges {
         crossed.clear();
         let motion = context.motion();
         for &i in near.active(check_group) {
-            let at = |n: u32| motion.at(n);
+            let at = |n: u32| collisions.pairs_of_bodies.at(n, &motion);
             for &id in near.of(i as usize) {
                 let lines = [&list[i as usize].line, &list[id as usize].line];
                 if let Some(found) = Crossing::of(lines, &collisions.world.scene, at, at) {

@@ -68,6 +68,11 @@ impl Obstacles {
         self.planes.is_empty() && self.facets.is_empty()
     }
 
+    /// Memory of the boxes of its facets and edges [bytes].
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.cells.memory_bytes() + self.edge_cells.memory_bytes()
+    }
+
     /// Brings obstacles, and the boxes of their facets, to where they are now.
     pub(crate) fn place(&mut self, model: &Model, world: &mut ContactWorld, motion: &DriftedView) {
         let tick = motion.when.tick;

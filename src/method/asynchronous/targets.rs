@@ -71,10 +71,10 @@ impl Target {
         &self.nodes[..self.kind.nodes()]
     }
 
-    /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
-    pub(crate) fn reach(&self, motion: &DriftedView) -> Aabb {
-        let tight = box_around(self.nodes().iter().map(|&n| motion.at(n)));
-        // a little more, because it may grow until boxes are made anew
+    /// Where its nodes are, and what is beside it by as much as [`Targets::find`] allows.
+    pub(crate) fn reach(&self, at: impl Fn(u32) -> Vec3) -> Aabb {
+        let tight = box_around(self.nodes().iter().map(|&n| at(n)));
+        // a little more, because it may grow until its box is made anew
         tight.grown(1.5 * BESIDE * tight.longest())
     }
 }
@@ -149,11 +149,11 @@ impl Targets {
     }
 
     /// Outward normal of a surface node now.
-    pub(crate) fn node_normal(&self, scene: &Scene, node: u32, motion: &DriftedView) -> Vec3 {
+    pub(crate) fn node_normal(&self, scene: &Scene, node: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
         if self.still[scene.node_body[node as usize] as usize] {
             return self.reference_normal[node as usize];
         }
-        normal_of(scene, node, |n| motion.at(n))
+        normal_of(scene, node, at)
     }
 
     /// The side of the target that a node with normal `normal` has gone in through on its way `came` to `y` in `seconds`, and how
@@ -193,8 +193,8 @@ impl Targets {
         first.map(|f| (f.0, f.2))
     }
 
-    /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last
-    /// seen in it.
+    /// Is the point `y` of a node with normal `normal` in the target, whose nodes are where `at` says? `known` is the side it came
+    /// through when it was last seen in it.
     pub(crate) fn find(
         &self,
         target: &Target,
@@ -202,11 +202,11 @@ impl Targets {
         normal: impl FnOnce() -> Vec3,
         known: Option<u8>,
         model: &Model,
-        motion: &DriftedView,
+        at: impl Fn(u32) -> Vec3,
     ) -> Option<Inside> {
         let count = target.kind.nodes();
         let mut x = [Vec3::zeros(); 8];
-        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
+        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = at(n));
         let x = &x[..count];
         let tight = box_around(x.iter().copied());
         let reach = tight.grown(BESIDE * tight.longest());

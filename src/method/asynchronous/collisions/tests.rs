@@ -49,6 +49,7 @@ fn lists_of_candidates_miss_nobody() {
     let mut tau = vec![0; state.x.len()];
     let (mut seed, mut tick, mut found, mut renewed) = (12, 0, 0, 0);
     let mut edges = Edges::none();
+    collisions.prepare(&model, &edges);
     for round in 0..400 {
         tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
         if round % 3 == 0 {
@@ -83,9 +84,10 @@ fn lists_of_candidates_miss_nobody() {
                 let c = collisions.contactors[i as usize];
                 for (t, target) in collisions.targets.list.iter().enumerate() {
                     let y = motion.at(c.node);
-                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, &motion);
+                    let at = |n| motion.at(n);
+                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, at);
                     if target.body != c.body
-                        && collisions.targets.find(target, &y, normal, None, &model, &motion).is_some()
+                        && collisions.targets.find(target, &y, normal, None, &model, at).is_some()
                     {
                         asked.push((i, t as u32));
                     }
