@@ -17,7 +17,7 @@
 use super::contactors::Contactor;
 use super::edges::EdgeOf;
 use super::impulses::DriftedView;
-use super::targets::Targets;
+use super::targets::{Target, Targets};
 use crate::contact::cells::box_around;
 use crate::contact::closest_point::edge_edge;
 use crate::contact::octree::Aabb;
@@ -97,7 +97,7 @@ pub(crate) struct Reaches {
 struct Room {
     points: Vec<[[f64; MAX_WIDTH]; 3]>,
     ids: Vec<u32>,
-    edges: Vec<u32>,
+    edges: Vec<(u32, Aabb)>,
 }
 
 #[derive(Default)]
@@ -111,8 +111,12 @@ pub(crate) struct BodyPairs {
     contactors_of: Lists,
     edges_of: Lists,
     travels: Vec<Travel>,
-    /// Where each target reaches, as far as it was asked for.
+    /// Where each target reached at the last look, as far as it was asked for; the look at which it was for those who are awake.
     boxes: Vec<Aabb>,
+    known_at: Vec<u64>,
+    looks: u64,
+    /// Everything may have moved against everything by this much before the next look [m].
+    moved: f64,
     /// In the order of their bodies.
     pairs: Vec<BodyPair>,
     last: Vec<BodyPair>,
@@ -152,6 +156,7 @@ impl BodyPairs {
             edges_of: Lists::new(bodies, edges.map(|(i, e): (u32, &EdgeOf)| (e.line.body, i))),
             travels,
             boxes: vec![Aabb::EMPTY; features.targets.list.len()],
+            known_at: vec![0; features.targets.list.len()],
             ..BodyPairs::default()
         }
     }
@@ -223,11 +228,31 @@ impl BodyPairs {
             }
         };
         if tasks > 1 {
-            (pairs.par_chunks_mut(TASK)).zip(rooms.par_iter_mut()).for_each(|(pairs, room)| some(pairs, room));
+            (pairs.par_chunks_mut(TASK))
+                .zip(rooms.par_iter_mut())
+                .for_each(|(pairs, room)| some(pairs, room));
         } else if tasks == 1 {
             some(&mut pairs, &mut rooms[0]);
         }
         (self.pairs, self.rooms) = (pairs, rooms);
+        self.looks += 1;
+        self.moved = EARLY * 2.0 * reaches.motion;
+        let BodyPairs { pairs, boxes, known_at, now, looks, .. } = self;
+        for c in pairs.iter().flat_map(|pair| &pair.nodes[..pair.awake[0]]) {
+            let t = c.of[1] as usize;
+            if known_at[t] != *looks {
+                known_at[t] = *looks;
+                boxes[t] = features.targets.list[t].reach(|n| now[n as usize]);
+            }
+        }
+    }
+
+    /// Can a node at `y` be in a target that is awake?
+    #[inline(always)]
+    pub(crate) fn may_hold(&self, id: u32, target: &Target, y: &Vec3, motion: &DriftedView) -> bool {
+        let (reach, room) =
+            (&self.boxes[id as usize], if self.tick == motion.when.tick { 0.0 } else { self.moved });
+        (0..target.kind.dimension()).all(|k| reach.lo[k] - room <= y[k] && y[k] <= reach.hi[k] + room)
     }
 
     /// Those who are awake: (contactor, target).
@@ -326,7 +351,15 @@ impl BodyPairs {
         let mut nodes_in = |of: u32, into: u32| {
             let out = &mut pair.nodes;
             let bodies = [of, into];
-            dispatch(NodesInTargets { of: self, features, bodies, reach: pair.reach, apart: reaches.apart, room, out });
+            dispatch(NodesInTargets {
+                of: self,
+                features,
+                bodies,
+                reach: pair.reach,
+                apart: reaches.apart,
+                room,
+                out,
+            });
         };
         nodes_in(a, b);
         if a != b {
@@ -349,18 +382,16 @@ impl BodyPairs {
     ) {
         let [first, second] = [a, b].map(|body| &self.travels[body as usize]);
         let deepest = first.deepest.min(second.deepest);
-        let (near_first, near_second) = (first.extent.grown(reach + deepest), second.extent.grown(reach + deepest));
+        let (near_first, near_second) =
+            (first.extent.grown(reach + deepest), second.extent.grown(reach + deepest));
         let ends = |e: u32| features.edges[e as usize].line.nodes.map(|n| self.now[n as usize]);
-        let near = |e: &u32, extent: &Aabb| box_around(ends(*e)).meets(extent);
+        let boxed = |&e: &u32| (e, box_around(ends(e)));
         room.edges.clear();
-        room.edges.extend(self.edges_of.of(b).iter().filter(|e| near(e, &near_first)));
-        for &e in self.edges_of.of(a).iter().filter(|e| near(e, &near_second)) {
-            let (p, around) = (ends(e), box_around(ends(e)).grown(reach + deepest));
-            for &f in room.edges.iter().filter(|&&f| a != b || f > e) {
+        room.edges.extend(self.edges_of.of(b).iter().map(boxed).filter(|e| e.1.meets(&near_first)));
+        for (e, around) in self.edges_of.of(a).iter().map(boxed).filter(|e| e.1.meets(&near_second)) {
+            let (p, around) = (ends(e), around.grown(reach + deepest));
+            for &(f, _) in room.edges.iter().filter(|f| around.meets(&f.1) && (a != b || f.0 > e)) {
                 let q = ends(f);
-                if !around.meets(&box_around(q)) {
-                    continue;
-                }
                 let [mine, other] = [e, f].map(|i| &features.edges[i as usize]);
                 let distance = edge_edge(&p[0], &p[1], &q[0], &q[1]).distance_squared.sqrt();
                 let distance = distance - features.deepest(mine, other);
@@ -440,7 +471,8 @@ impl OnLanes for NodesInTargets<'_> {
                     squared += outside * outside;
                 }
                 squared.store(&mut distances);
-                for (lane, &i) in ids.iter().enumerate().filter(|&(lane, _)| distances[lane] <= reach * reach) {
+                for (lane, &i) in ids.iter().enumerate().filter(|&(lane, _)| distances[lane] <= reach * reach)
+                {
                     let across = |k: usize| {
                         let y = block[k][lane];
                         y >= of_target.lo[k] - apart && y <= of_target.hi[k] + apart

@@ -43,7 +43,7 @@ use rayon::prelude::*;
 /// and renews them less often.
 const LISTED: f64 = 0.3;
 /// Way that anybody may go between two looks, as such a share: more of it wakes up more candidates and looks less often.
-const WAY: f64 = 0.05;
+const WAY: f64 = 0.02;
 /// Room around nodes and edges that can touch obstacles, as such a share.
 const ROOM: f64 = 0.15;
 /// A look holds as long as nobody is faster than this times the largest speed at the time.
@@ -327,7 +327,7 @@ impl Collisions {
         while hits.len() < tasks {
             hits.push(Vec::with_capacity(CHUNK));
         }
-        let at = |n: u32| self.pairs_of_bodies.at(n, motion);
+        let (at, cap) = (|n: u32| self.pairs_of_bodies.at(n, motion), self.cap_squared.sqrt());
         let some = |members: &[u32], hits: &mut Vec<Hit>| {
             hits.clear();
             for &i in members {
@@ -335,12 +335,18 @@ impl Collisions {
                 let y = at(contactor.node);
                 let (first, seconds) = (hits.len(), contactor.seconds(motion));
                 let came = y - contactor.seen_before(&y, motion);
+                let may_be_fast = came.norm() + seconds * cap > FAR * self.thinnest * (1.0 - 1e-9);
+                let mut own_normal = None;
                 let mut passed = None;
                 for &id in self.near.of(i as usize) {
                     let target = &self.targets.list[id as usize];
-                    let way = came - seconds * motion.v[target.nodes[0] as usize];
-                    let fast = way.norm_squared() > (FAR * target.thickness).powi(2);
-                    let normal = || self.targets.node_normal(&self.world.scene, contactor.node, at);
+                    let way = || came - seconds * motion.v[target.nodes[0] as usize];
+                    let fast = may_be_fast && way().norm_squared() > (FAR * target.thickness).powi(2);
+                    if !fast && !self.pairs_of_bodies.may_hold(id, target, &y, motion) {
+                        continue;
+                    }
+                    let normal_now = || self.targets.node_normal(&self.world.scene, contactor.node, at);
+                    let mut normal = || *own_normal.get_or_insert_with(normal_now);
                     let mut known = (contactor.known.0 == id).then_some(contactor.known.1);
                     let mut entered = None;
                     if fast && contactor.known.0 == NOTHING {

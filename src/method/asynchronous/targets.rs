@@ -199,7 +199,7 @@ impl Targets {
         &self,
         target: &Target,
         y: &Vec3,
-        normal: impl FnOnce() -> Vec3,
+        mut normal: impl FnMut() -> Vec3,
         known: Option<u8>,
         model: &Model,
         at: impl Fn(u32) -> Vec3,
