@@ -41,7 +41,7 @@ use rayon::prelude::*;
 
 /// Distance up to which candidates of two bodies are listed, as a share of the median size of targets: more of it makes lists longer
 /// and renews them less often.
-const LISTED: f64 = 0.3;
+const LISTED: f64 = 0.4;
 /// Way that anybody may go between two looks, as such a share: more of it wakes up more candidates and looks less often.
 const WAY: f64 = 0.02;
 /// Room around nodes and edges that can touch obstacles, as such a share.
@@ -64,7 +64,7 @@ const SAME_DEPTH: f64 = 1e-6;
 /// Who moves further between two contact checks than this share of what the other is thick may not be found inside of it.
 const FAR: f64 = 0.5;
 /// Nodes that one task looks for.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 /// Sides that an element has at most.
 const SIDES: usize = 6;
 
@@ -226,8 +226,8 @@ impl Collisions {
         near.renew(&mut check_groups, self.contactors.len(), pairs.nodes_awake(), |i| {
             let c = &self.contactors[i];
             // who was inside somebody must look to forget it
-            let mut near = || self.obstacles.may_touch(&motion.at(c.node), room, &self.world, &mut found);
-            c.known.0 != NOTHING || !self.obstacles.is_empty() && near()
+            let mut near = || self.obstacles.may_touch(&pairs.at(c.node, &motion), room, &mut found);
+            [c.known.0 != NOTHING, c.behind != NOTHING || !self.obstacles.is_empty() && near()]
         });
         (self.near, self.check_groups, self.found) = (near, check_groups, found);
         self.pairs_of_bodies = pairs;
@@ -272,8 +272,8 @@ impl Collisions {
         }
         self.answer_all(&hits, &order, context);
         if !self.obstacles.is_empty() {
-            for a in 0..self.near.active(&self.check_groups[check_group]).len() {
-                let i = self.near.active(&self.check_groups[check_group])[a];
+            for a in 0..self.beside_obstacles(check_group).len() {
+                let i = self.beside_obstacles(check_group)[a];
                 self.try_obstacles(i as usize, context);
             }
         }
@@ -370,6 +370,16 @@ impl Collisions {
             some(active, &mut hits[0]);
         }
         tasks
+    }
+
+    /// Of a check group those who may touch obstacles. Who goes fast may be through a thin wall already: where there are walls,
+    /// everybody who may meet anybody.
+    fn beside_obstacles(&self, check_group: usize) -> &[u32] {
+        let check_group = &self.check_groups[check_group];
+        match self.obstacles.are_planes() {
+            true => self.near.beside_obstacles(check_group),
+            false => self.near.active(check_group),
+        }
     }
 
     fn try_obstacles(&mut self, i: usize, context: &mut ContactContext) {

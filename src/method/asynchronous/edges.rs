@@ -25,6 +25,7 @@ use crate::contact::scene::{Edge, Scene};
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::Model;
+use rayon::prelude::*;
 
 /// Surfaces that bend by less than this are flat there: 5°.
 const FLAT: f64 = 0.996_194_698_091_745_5;
@@ -32,6 +33,8 @@ const FLAT: f64 = 0.996_194_698_091_745_5;
 const END: f64 = 0.02;
 /// Sine of the angle below which edges are parallel.
 const PARALLEL: f64 = 0.05;
+/// Edges that one task looks for.
+const CHUNK: usize = 256;
 
 /// An edge inside a surface.
 #[derive(Clone, Copy, Debug)]
@@ -72,14 +75,17 @@ pub(crate) struct EdgeOf {
     pub carried: u64,
 }
 
+type Crossed = (i64, [u32; 2], Crossing);
+
 pub(crate) struct Edges {
     /// By step, then by number.
     pub list: Vec<EdgeOf>,
     pub check_groups: Vec<CheckGroup>,
     near: Near,
     found: Vec<u32>,
-    /// Crossings of a contact check: rank, the two edges, and what they are.
-    crossed: Vec<(i64, [u32; 2], Crossing)>,
+    /// Crossings of a contact check: rank, the two edges, and what they are; of each task, and all of them.
+    tasks: Vec<Vec<Crossed>>,
+    crossed: Vec<Crossed>,
     pairs: Vec<EdgePair>,
 }
 
@@ -118,6 +124,7 @@ impl Edges {
             list,
             near: Near::default(),
             found: Vec::with_capacity(64),
+            tasks: Vec::new(),
             crossed: Vec::with_capacity(64),
             pairs: Vec::with_capacity(64),
         }
@@ -136,7 +143,7 @@ impl Edges {
         let both = pairs.edges_awake().flat_map(|[e, f]| [[e, f], [f, e]]);
         near.renew(check_groups, list.len(), both, |i| {
             let around = || box_around(list[i].line.nodes.map(|n| motion.at(n))).grown(room);
-            obstacles.has_edges() && obstacles.edge_may_touch(&around(), found)
+            [obstacles.has_edges() && obstacles.edge_may_touch(&around(), found), false]
         });
     }
 
@@ -147,21 +154,13 @@ impl Edges {
         collisions: &mut Collisions,
         context: &mut ContactContext,
     ) -> u64 {
-        let Edges { list, check_groups, near, crossed, pairs, .. } = self;
+        let Edges { list, check_groups, near, tasks, crossed, pairs, .. } = self;
         let check_group = &mut check_groups[check_group];
         collisions.tally.checks += check_group.members.len() as u64;
         // the deepest first, as nodes do; positions do not change meanwhile
+        find_crossed(near.active(check_group), near, list, collisions, &context.motion(), tasks);
         crossed.clear();
-        let motion = context.motion();
-        for &i in near.active(check_group) {
-            let at = |n: u32| collisions.pairs_of_bodies.at(n, &motion);
-            for &id in near.of(i as usize) {
-                let lines = [&list[i as usize].line, &list[id as usize].line];
-                if let Some(found) = Crossing::of(lines, &collisions.world.scene, at, at) {
-                    crossed.push((collisions.rank(-found.gap), [i, id], found));
-                }
-            }
-        }
+        tasks.iter_mut().for_each(|found| crossed.append(found));
         crossed.sort_unstable_by_key(|c| (c.0, c.1));
         pairs.clear();
         pairs.extend(crossed.iter().map(|&(_, [i, id], Crossing { s, t, normal, gap })| {
@@ -189,6 +188,37 @@ impl Edges {
         collisions.notice_impulses(context.when.tick);
         check_group.next = context.when.tick + check_group.step;
         check_group.next
+    }
+}
+
+/// What the active edges of a check group have crossed, task by task.
+fn find_crossed(
+    active: &[u32],
+    near: &Near,
+    list: &[EdgeOf],
+    collisions: &Collisions,
+    motion: &DriftedView,
+    tasks: &mut Vec<Vec<Crossed>>,
+) {
+    let at = |n: u32| collisions.pairs_of_bodies.at(n, motion);
+    let some = |active: &[u32], found: &mut Vec<Crossed>| {
+        for &i in active {
+            for &id in near.of(i as usize) {
+                let lines = [&list[i as usize].line, &list[id as usize].line];
+                if let Some(crossing) = Crossing::of(lines, &collisions.world.scene, at, at) {
+                    found.push((collisions.rank(-crossing.gap), [i, id], crossing));
+                }
+            }
+        }
+    };
+    let count = active.len().div_ceil(CHUNK);
+    while tasks.len() < count {
+        tasks.push(Vec::with_capacity(CHUNK));
+    }
+    if count > 1 {
+        active.par_chunks(CHUNK).zip(tasks.par_iter_mut()).for_each(|(active, found)| some(active, found));
+    } else if count == 1 {
+        some(active, &mut tasks[0]);
     }
 }
 

@@ -35,6 +35,9 @@ const ON_FACE: f64 = 1e-12;
 const MISSED: f64 = 1e-11;
 /// Share of the element's thickness behind a face beyond which a node that nobody saw come is not that face's.
 const DEEPEST: f64 = 0.5;
+/// Along any direction a hex with what is beside it is no longer on either side than its nodes by this share of what lies between
+/// them: linear along each of three coordinates, and each reaches over by `BESIDE`/2, `((1 + BESIDE)³ − 1)/2` together.
+const BESIDE_HEX: f64 = 0.09;
 /// Faces as near as this to the nearest one are equally near.
 const TIE: f64 = 0.01;
 
@@ -214,6 +217,9 @@ impl Targets {
         if (0..dimension).any(|k| y[k] < reach.lo[k] || y[k] > reach.hi[k]) {
             return None;
         }
+        if target.kind == CellKind::Hex8 && is_beyond_a_side(x, y) {
+            return None;
+        }
         let xi = shape_functions::inverse(target.kind, x, *y)?;
         if !shape_functions::contains(target.kind, xi, BESIDE) {
             return None;
@@ -227,6 +233,26 @@ impl Targets {
         let (found, faces) = sides_above(target, x, xi, y, &normal(), model)?;
         chosen(&found[..faces], known, shape_functions::values(target.kind, xi))
     }
+}
+
+/// Is `y` clearly outside of the hex with corners `x`, and of what is beside it, seen along one of its three directions? Cheaper by far
+/// than to find out where in it.
+fn is_beyond_a_side(x: &[Vec3], y: &Vec3) -> bool {
+    let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(|k| x[k] - y);
+    let (p, q, r, s) = (g - a, h - b, e - c, f - d);
+    // sums of the four edges along each coordinate, from the diagonals
+    let along = [p - q - r + s, p + q - r - s, p + q + r + s];
+    (0..3).any(|k| {
+        let n = along[(k + 1) % 3].cross(&along[(k + 2) % 3]);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for corner in [a, b, c, d, e, f, g, h] {
+            let height = n.dot(&corner);
+            low = if height < low { height } else { low };
+            high = if height > high { height } else { high };
+        }
+        let beside = BESIDE_HEX * (high - low);
+        low - beside > 0.0 || high + beside < 0.0
+    })
 }
 
 /// A side of a target above a node.
@@ -449,6 +475,32 @@ fn normal_of(scene: &Scene, node: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Points in a hex, and beside it as far as counts, are never beyond a side, however uneven it is; most others in its box are.
+    #[test]
+    fn what_is_in_a_hex_or_beside_it_is_beyond_no_side() {
+        let mut dice = crate::contact::dice::Dice(5);
+        let (mut out, mut all) = (0, 0);
+        for round in 0..20_000 {
+            let uneven = 0.1 * f64::from(round % 7);
+            let x: Vec<Vec3> =
+                (0..8).map(|a| shape_functions::corner(CellKind::Hex8, a) + dice.point(uneven)).collect();
+            let mut xi = dice.point(1.0 + BESIDE);
+            // as far out as counts
+            if round % 2 == 0 {
+                xi = xi.map(|c| (1.0 + BESIDE) * c.signum());
+            }
+            assert!(!is_beyond_a_side(&x, &shape_functions::position(CellKind::Hex8, &x, xi)), "{xi} {x:?}");
+            let y = 1.7 * dice.point(1.0);
+            if shape_functions::inverse(CellKind::Hex8, &x, y)
+                .is_none_or(|xi| !shape_functions::contains(CellKind::Hex8, xi, BESIDE))
+            {
+                all += 1;
+                out += usize::from(is_beyond_a_side(&x, &y));
+            }
+        }
+        assert!(3 * out > 2 * all, "{out} of {all}");
+    }
 
     /// The normal and depth of every side of a brick, seen from a point inside.
     #[test]
