@@ -147,6 +147,12 @@ impl Edges {
         });
     }
 
+    /// Is the second of these edges in the list of the first?
+    #[cfg(test)]
+    pub(crate) fn may_meet(&self, first: u32, second: u32) -> bool {
+        self.near.of(first as usize).contains(&second)
+    }
+
     /// The edges of a group are checked for contact and answered; returns when they are checked again.
     pub(crate) fn check(
         &mut self,
