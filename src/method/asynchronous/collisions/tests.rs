@@ -69,20 +69,16 @@ fn lists_of_candidates_miss_nobody() {
     let mut edges = Edges::new(&model, &collisions);
     collisions.prepare(&model, &edges);
     let mut crossings = 0;
-    for round in 0..800 {
-        // now and then bodies move nearly as if they were rigid
-        let calm = if round % 200 < 100 { 1.2 } else { 0.05 };
+    for round in 0..400 {
         tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
         if round % 3 == 0 {
             for n in 0..state.x.len() {
                 if random(&mut seed) > 0.2 {
                     state.x[n] += clock.between(tau[n], tick) * state.v[n];
                     tau[n] = tick;
-                    // about where it was at first, and all of a body out and in again
+                    // towards where it was at first, and about
                     let noise = Vec3::new(random(&mut seed), random(&mut seed), random(&mut seed));
-                    let along = if model.bodies[0].nodes.contains(&n) { -0.3 } else { 0.3 };
-                    let out = along * (0.07 * f64::from(round)).sin() * Vec3::new(1.0, 0.3, 0.0);
-                    state.v[n] = 4.0 * (model.reference[n] + out - state.x[n]) + calm * noise;
+                    state.v[n] = 2.0 * (model.reference[n] - state.x[n]) + 1.2 * noise;
                     collisions.notice_speed(state.v[n].norm_squared(), tick);
                 }
             }
@@ -121,5 +117,5 @@ fn lists_of_candidates_miss_nobody() {
         }
         crossings += compare_crossings(&edges, &collisions, &motion);
     }
-    assert!(found > 1000 && crossings > 100 && renewed < 750, "{found} {crossings} {renewed}");
+    assert!(found > 1000 && crossings > 100 && renewed < 350, "{found} {crossings} {renewed}");
 }
