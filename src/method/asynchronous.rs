@@ -25,6 +25,7 @@
 //! | `synchronised`| the state of one instant, as it is looked at                  |
 //! | `instant`     | forces of one instant on single nodes, for contacts           |
 //! | `check_groups`| nodes and edges that are checked together, and whom they meet |
+//! | `body_pairs`  | bodies that can meet, and their candidates                    |
 //! | `targets`     | which element a node is in, and through which face it came    |
 //! | `edges`       | edges that have crossed                                       |
 //! | `obstacles`   | nodes behind rigid surfaces                                   |
@@ -43,6 +44,7 @@
 //! **Looking.** What is looked at is a copy in which every node has the position and the velocity of one instant, with
 //! the impulses of the kicks around it given back or anticipated in proportion. It is never written back.
 
+mod body_pairs;
 mod clock;
 mod collisions;
 mod contactors;
@@ -151,7 +153,7 @@ impl Asynchronous {
             _ => (0..model.reference.len()).map(|n| groups.shortest_step(n)).collect(),
         };
         let around = Around { local: &local, average, smallest: range[0], kicks: &kicks };
-        let collisions = Collisions::new(model, &options, &around, tick);
+        let mut collisions = Collisions::new(model, &options, &around, tick);
         // whoever looks only where all intervals end needs no forces of his own
         let in_rhythm = options.phase == Phase::Centred
             && collisions.in_rhythm(groups.list.iter().map(|group| group.step));
@@ -159,6 +161,7 @@ impl Asynchronous {
             groups.prepare(model, &collisions.touched(model.reference.len()));
         }
         let edges = if options.edge_edge { Edges::new(model, &collisions) } else { Edges::none() };
+        collisions.prepare(model, &edges);
         Asynchronous {
             options,
             clock,

@@ -2,20 +2,22 @@
 //!
 //! ```text
 //! node A at its own ticks:
-//!   candidates    targets whose fat box A can reach, from the cells of its position code
+//!   candidates    targets that A can have reached, from the lists of pairs of bodies
 //!   inside        inverse map of the element, boundary face that looks against A's normal
 //!   answer        if it goes deeper: u = Σ w v, j in closed form, v ← v + w W j; velocities of this instant
 //!   next          after Δt_A
 //! ```
 //!
-//! **Boxes.** A box is stored with room for as long as nobody is faster than half as much again as the fastest at the time it
-//! was stored; then all boxes, and the lists of candidates made of them, are renewed. So a candidate is never missed, whatever
-//! the ticks of its nodes, and what is found does not depend on the boxes.
+//! **Looks.** Now and then it is looked where everybody is, and who can touch whom before the next look ([`body_pairs`](super::body_pairs)): that
+//! holds as long as nobody has moved further than a short way, and so until the fastest at the time of the look, or somebody half
+//! as fast again, can have. So a candidate is never missed, whatever the ticks of its nodes, and what is found does not depend on
+//! when it was looked.
 //!
 //! **Order.** Contacts of one instant are answered together where they share nodes ([`simultaneous`](super::simultaneous)), or in
 //! turn, the deepest first and equals by number, each seeing the velocities the one before has left. Who is inside whom is a matter of
 //! positions, which no impulse changes at its own instant: that part is done beforehand, by all threads.
 
+use super::body_pairs::{BodyPairs, Features, Reaches};
 use super::check_groups::{CheckGroup, Near, check_groups};
 mod answers;
 
@@ -28,8 +30,6 @@ use super::obstacles::Obstacles;
 use super::options::{ContactVelocity, Normal, Options, Response};
 use super::simultaneous::Simultaneous;
 use super::targets::{Inside, Target, Targets};
-use crate::contact::cells::Cells;
-use crate::contact::octree::Aabb;
 use crate::contact::pair::Pair;
 use crate::contact::scene::Facet;
 use crate::math::Vec3;
@@ -39,13 +39,14 @@ use crate::model::Model;
 use crate::model::record::{Record, RecordError};
 use rayon::prelude::*;
 
-/// Room around a box, as a share of the median size of targets: more of it makes lists longer and renews them less often.
+/// Distance up to which candidates of two bodies are listed, as a share of the median size of targets: more of it makes lists longer
+/// and renews them less often.
+const LISTED: f64 = 0.4;
+/// Way that anybody may go between two looks, as such a share: more of it wakes up more candidates and looks less often.
+const WAY: f64 = 0.02;
+/// Room around nodes and edges that can touch obstacles, as such a share.
 const ROOM: f64 = 0.15;
-/// Edge of the cells of position codes, over the median size of targets.
-const CELL: f64 = 0.8;
-/// Room for boxes to move before their cells change, over the room around them.
-const MARGIN: f64 = 0.3;
-/// Boxes hold as long as nobody is faster than this times the largest speed when they were made.
+/// A look holds as long as nobody is faster than this times the largest speed at the time.
 const FASTER: f64 = 1.5;
 /// Who overlaps by more than it has come since its last contact check, and goes deeper still, parts at least so fast that this share of
 /// what is more is gone at the next one, as far as that is no more than the second share of the node's own size. Bodies at
@@ -63,7 +64,7 @@ const SAME_DEPTH: f64 = 1e-6;
 /// Who moves further between two contact checks than this share of what the other is thick may not be found inside of it.
 const FAR: f64 = 0.5;
 /// Nodes that one task looks for.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 /// Sides that an element has at most.
 const SIDES: usize = 6;
 
@@ -96,24 +97,20 @@ impl Window {
 pub(crate) struct Collisions {
     pub world: ContactWorld,
     targets: Targets,
-    /// Of each soft body: its targets, counted from the first.
-    cells: Vec<Cells>,
+    pub pairs_of_bodies: BodyPairs,
     /// By step, then by number.
     pub contactors: Vec<Contactor>,
     pub check_groups: Vec<CheckGroup>,
     near: Near,
     velocity: ContactVelocity,
     normal: Normal,
-    /// Room around boxes [m]; boxes hold until this tick and for speeds up to the cap [m²/s²].
-    room: f64,
+    /// Median size of the targets [m], and least thickness of those.
+    size: f64,
+    thinnest: f64,
+    /// A look holds until this tick and for speeds up to the cap [m²/s²].
     until: u64,
     cap_squared: f64,
-    /// Where each target is until then.
-    boxes: Vec<Aabb>,
     found: Vec<u32>,
-    /// Where each soft body is, and whom it can meet, when boxes were made.
-    extents: Vec<Aabb>,
-    neighbours: Vec<Vec<u32>>,
     /// Of each task.
     hits: Vec<Vec<Hit>>,
     /// Of all hits of a contact check, the first to be answered first: depth, task and place in it.
@@ -144,19 +141,17 @@ impl Collisions {
         contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
         let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
         Collisions {
-            cells: vec![Cells::new([0.0; 3], CELL * size, 0.0); model.bodies.len()],
-            room: ROOM * size,
+            pairs_of_bodies: BodyPairs::default(),
+            size,
+            thinnest: targets.list.iter().map(|t| t.thickness).fold(f64::MAX, f64::min),
             until: 0,
             cap_squared: 0.0,
-            boxes: vec![Aabb::EMPTY; targets.list.len()],
             check_groups: check_groups(&steps, alone),
             near: Near::default(),
             contactors,
             velocity: options.contact_velocity,
             normal: options.normal,
             found: Vec::with_capacity(256),
-            extents: vec![Aabb::EMPTY; model.bodies.len()],
-            neighbours: vec![Vec::with_capacity(8); model.bodies.len()],
             hits: vec![Vec::with_capacity(CHUNK)],
             order: Vec::with_capacity(CHUNK),
             obstacles: Obstacles::new(model, &world, size),
@@ -186,108 +181,66 @@ impl Collisions {
         !follows && steps.all(|s| self.check_groups.iter().all(|r| r.step.is_multiple_of(s)))
     }
 
-    /// Median size of the targets [m].
-    pub(crate) fn size(&self) -> f64 {
-        self.room / ROOM
+    /// Prepares for looks; `edges` are those that look for each other.
+    pub(crate) fn prepare(&mut self, model: &Model, edges: &Edges) {
+        let mut body_of = vec![0; model.reference.len()];
+        for (b, body) in (0..).zip(&model.bodies) {
+            body_of[body.nodes.clone()].fill(b);
+        }
+        let touched = self.touched(body_of.len());
+        self.pairs_of_bodies = BodyPairs::new(&self.features(edges), &touched, &body_of, model.bodies.len());
     }
 
-    /// Room around boxes [m].
-    pub(crate) fn room(&self) -> f64 {
-        self.room
+    fn features<'a>(&'a self, edges: &'a Edges) -> Features<'a> {
+        let Collisions { targets, contactors, world, .. } = self;
+        Features { scene: &world.scene, targets, contactors, edges: &edges.list }
     }
 
-    /// Are boxes too old?
+    /// Has the last look been too long ago?
     #[inline]
     pub(crate) fn is_due(&self, tick: u64) -> bool {
         tick >= self.until
     }
 
-    /// Makes all boxes and lists hold from now on; `edges` have some of their own.
+    /// Looks where everybody is, and makes all lists hold from now on; `edges` have some of their own.
     pub(crate) fn refresh(&mut self, edges: &mut Edges, context: &ContactContext) {
         let motion = context.motion();
-        let fastest = (self.targets.list.iter())
-            .flat_map(|t| t.nodes())
-            .fold(0.0, |most, &n| f64::max(most, motion.v[n as usize].norm_squared()));
-        self.cap_squared = FASTER * FASTER * fastest;
+        let mut pairs = std::mem::take(&mut self.pairs_of_bodies);
+        self.cap_squared = FASTER * FASTER * pairs.look(&motion);
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
-        self.until = if cap > 0.0 { now + clock.ticks_in(self.room / cap) } else { u64::MAX };
-        let room = self.room;
-        self.cells.iter_mut().for_each(|cells| cells.set_margin(MARGIN * room));
-        self.extents.fill(Aabb::EMPTY);
-        for (target, grown) in self.targets.list.iter().zip(&mut self.boxes) {
-            let tight = target.reach(&motion);
-            let extent = &mut self.extents[target.body as usize];
-            extent.add(&tight.lo);
-            extent.add(&tight.hi);
-            *grown = tight.grown(room);
-        }
-        self.find_neighbours();
-        let mut all = std::mem::take(&mut self.cells);
-        for (body, cells) in all.iter_mut().enumerate() {
-            for (id, grown) in (0..).zip(&self.boxes[self.targets.of_body(body)]) {
-                if !self.may_reach(body as u32, grown) {
-                    cells.remove_box(id);
-                } else {
-                    cells.move_box(id, grown.lo, grown.hi);
-                }
-            }
-        }
-        self.cells = all;
+        let way = WAY * self.size;
+        self.until = if cap > 0.0 { now + clock.ticks_in(way / cap) } else { u64::MAX };
+        // who may have gone through something is looked for on its way
+        let longest = self.check_groups.iter().map(|group| group.step).max().unwrap_or(0);
+        let farthest = 2.0 * cap * clock.between(0, longest);
+        let beside = if farthest > FAR * self.thinnest { farthest } else { 0.0 };
+        let room = ROOM * self.size;
+        let reaches = Reaches { listed: LISTED * self.size, motion: way, beside, apart: room };
+        pairs.renew(&self.features(edges), &reaches);
         self.obstacles.place(context.model, &mut self.world, &motion);
-        edges.refresh(self, &motion);
+        edges.refresh(&pairs, &self.obstacles, room, &motion);
         let mut near = std::mem::take(&mut self.near);
         let mut check_groups = std::mem::take(&mut self.check_groups);
         let mut found = std::mem::take(&mut self.found);
-        near.renew(&mut check_groups, |i, ids| {
+        near.renew(&mut check_groups, self.contactors.len(), pairs.nodes_awake(), |i| {
             let c = &self.contactors[i];
-            let y = motion.at(c.node);
-            let around = Aabb { lo: y.into(), hi: y.into() }.grown(room);
-            for &body in &self.neighbours[c.body as usize] {
-                if !around.meets(&self.extents[body as usize].grown(room)) {
-                    continue;
-                }
-                self.cells[body as usize].query_box(&around.lo, &around.hi, &mut found);
-                let first = self.targets.of_body(body as usize).start as u32;
-                ids.extend(found.iter().map(|id| first + id).filter(|&id| {
-                    let target = &self.targets.list[id as usize];
-                    let own = || target.nodes().contains(&c.node) || self.targets.is_around(c.node, id);
-                    around.meets(&self.boxes[id as usize]) && (body != c.body || !own())
-                }));
-            }
             // who was inside somebody must look to forget it
-            c.known.0 != NOTHING || self.obstacles.may_touch(&y, room, &self.world, &mut found)
+            let mut near = || self.obstacles.may_touch(&pairs.at(c.node, &motion), room, &mut found);
+            [c.known.0 != NOTHING, c.behind != NOTHING || !self.obstacles.is_empty() && near()]
         });
         (self.near, self.check_groups, self.found) = (near, check_groups, found);
+        self.pairs_of_bodies = pairs;
     }
 
-    /// Memory of boxes, cells and lists [bytes].
+    /// Memory of lists [bytes].
     pub(crate) fn search_bytes(&self) -> usize {
-        self.cells.iter().map(Cells::memory_bytes).sum::<usize>()
+        self.pairs_of_bodies.memory_bytes()
             + self.near.memory_bytes()
+            + self.obstacles.memory_bytes()
             + size_of::<Target>() * self.targets.list.capacity()
             + size_of::<Contactor>() * self.contactors.capacity()
-            + size_of::<Aabb>() * (self.boxes.capacity() + self.extents.capacity())
             + self.hits.iter().map(|h| size_of::<Hit>() * h.capacity()).sum::<usize>()
-    }
-
-    /// Bodies that can meet before boxes are made anew.
-    fn find_neighbours(&mut self) {
-        self.neighbours.iter_mut().for_each(Vec::clear);
-        for a in 0..self.extents.len() {
-            let grown = self.extents[a].grown(2.0 * self.room);
-            for b in 0..self.extents.len() {
-                if self.world.scene.may_meet(a as u32, b as u32) && grown.meets(&self.extents[b]) {
-                    self.neighbours[a].push(b as u32);
-                }
-            }
-        }
-    }
-
-    /// Can something of a body, inside this box until boxes are made anew, meet another body?
-    pub(crate) fn may_reach(&self, body: u32, around: &Aabb) -> bool {
-        let mut others = self.neighbours[body as usize].iter();
-        others.any(|&b| around.meets(&self.extents[b as usize].grown(self.room)))
     }
 
     /// Somebody has got this fast.
@@ -319,8 +272,8 @@ impl Collisions {
         }
         self.answer_all(&hits, &order, context);
         if !self.obstacles.is_empty() {
-            for a in 0..self.near.active(&self.check_groups[check_group]).len() {
-                let i = self.near.active(&self.check_groups[check_group])[a];
+            for a in 0..self.beside_obstacles(check_group).len() {
+                let i = self.beside_obstacles(check_group)[a];
                 self.try_obstacles(i as usize, context);
             }
         }
@@ -345,7 +298,7 @@ impl Collisions {
 
     /// Who is deeper has a smaller rank; depths that differ by round-off have the same.
     pub(crate) fn rank(&self, depth: f64) -> i64 {
-        -(depth / (SAME_DEPTH * self.size())).round() as i64
+        -(depth / (SAME_DEPTH * self.size)).round() as i64
     }
 
     /// The deepest first, equal depths by the numbers of nodes: whoever comes first is told by the scene, not by the order in
@@ -374,29 +327,33 @@ impl Collisions {
         while hits.len() < tasks {
             hits.push(Vec::with_capacity(CHUNK));
         }
+        let (at, cap) = (|n: u32| self.pairs_of_bodies.at(n, motion), self.cap_squared.sqrt());
         let some = |members: &[u32], hits: &mut Vec<Hit>| {
             hits.clear();
             for &i in members {
                 let contactor = &self.contactors[i as usize];
-                let y = motion.at(contactor.node);
+                let y = at(contactor.node);
                 let (first, seconds) = (hits.len(), contactor.seconds(motion));
                 let came = y - contactor.seen_before(&y, motion);
+                let may_be_fast = came.norm() + seconds * cap > FAR * self.thinnest * (1.0 - 1e-9);
+                let mut own_normal = None;
                 let mut passed = None;
                 for &id in self.near.of(i as usize) {
                     let target = &self.targets.list[id as usize];
-                    let way = came - seconds * motion.v[target.nodes[0] as usize];
-                    let fast = way.norm_squared() > (FAR * target.thickness).powi(2);
-                    if !fast && !contains(&self.boxes[id as usize], &y) {
+                    let way = || came - seconds * motion.v[target.nodes[0] as usize];
+                    let fast = may_be_fast && way().norm_squared() > (FAR * target.thickness).powi(2);
+                    if !fast && !self.pairs_of_bodies.may_hold(id, target, &y, motion) {
                         continue;
                     }
-                    let normal = || self.targets.node_normal(&self.world.scene, contactor.node, motion);
+                    let normal_now = || self.targets.node_normal(&self.world.scene, contactor.node, at);
+                    let mut normal = || *own_normal.get_or_insert_with(normal_now);
                     let mut known = (contactor.known.0 == id).then_some(contactor.known.1);
                     let mut entered = None;
                     if fast && contactor.known.0 == NOTHING {
                         entered = self.targets.entered(target, &y, &came, seconds, &normal(), motion);
                         known = entered.map(|e| e.0);
                     }
-                    if let Some(inside) = self.targets.find(target, &y, normal, known, model, motion) {
+                    if let Some(inside) = self.targets.find(target, &y, normal, known, model, at) {
                         hits.push(Hit { contactor: i, target: id, inside: Some(inside) });
                     } else if entered.is_some_and(|e| e.1 > FAR * target.thickness) {
                         passed = Some(id);
@@ -413,6 +370,16 @@ impl Collisions {
             some(active, &mut hits[0]);
         }
         tasks
+    }
+
+    /// Of a check group those who may touch obstacles. Who goes fast may be through a thin wall already: where there are walls,
+    /// everybody who may meet anybody.
+    fn beside_obstacles(&self, check_group: usize) -> &[u32] {
+        let check_group = &self.check_groups[check_group];
+        match self.obstacles.are_planes() {
+            true => self.near.beside_obstacles(check_group),
+            false => self.near.active(check_group),
+        }
     }
 
     fn try_obstacles(&mut self, i: usize, context: &mut ContactContext) {
@@ -525,7 +492,7 @@ impl Collisions {
         self.world.save("asynchronous.contact", record);
     }
 
-    /// Boxes are made anew at the next contact check: nothing that is found depends on them.
+    /// It is looked again at the next contact check: nothing that is found depends on when.
     pub(crate) fn restore(&mut self, record: &Record) -> Result<(), RecordError> {
         let name = |what: &str| format!("asynchronous.contact.{what}");
         let mut contactors = vec![0; 4 * self.contactors.len()];
@@ -545,6 +512,7 @@ impl Collisions {
         [self.window.begin, self.window.contacts] = record.read_counts(&name("window"))?;
         [self.window.penetration] = record.read_values(&name("penetration"))?;
         self.until = 0;
+        self.pairs_of_bodies.forget();
         self.tally.restore(record)?;
         self.world.restore("asynchronous.contact", record)
     }
@@ -568,11 +536,6 @@ fn terms(
     let lifted = lift.min(f64::max(HIGHEST * own, approach));
     let restored = if lift > 0.0 { e * approach } else { 0.0 };
     Terms { stick, work: 0.0, parting: lifted.max(restored) }
-}
-
-#[inline]
-fn contains(b: &Aabb, y: &Vec3) -> bool {
-    (0..3).all(|k| b.lo[k] <= y[k] && y[k] <= b.hi[k])
 }
 
 #[cfg(test)]

@@ -14,15 +14,18 @@
 //! not look for faces. The line between the two points is along n, so a
 //! normal impulse keeps the angular momentum.
 
+use super::body_pairs::BodyPairs;
 use super::check_groups::{CheckGroup, Near, check_groups};
 use super::collisions::{Collisions, EdgePair};
 use super::impulses::{ContactContext, DriftedView};
+use super::obstacles::Obstacles;
 use super::options::Response;
-use crate::contact::cells::{Cells, box_around};
+use crate::contact::cells::box_around;
 use crate::contact::scene::{Edge, Scene};
 use crate::math::Vec3;
 use crate::mesh::surface::NONE;
 use crate::model::Model;
+use rayon::prelude::*;
 
 /// Surfaces that bend by less than this are flat there: 5°.
 const FLAT: f64 = 0.996_194_698_091_745_5;
@@ -30,6 +33,8 @@ const FLAT: f64 = 0.996_194_698_091_745_5;
 const END: f64 = 0.02;
 /// Sine of the angle below which edges are parallel.
 const PARALLEL: f64 = 0.05;
+/// Edges that one task looks for.
+const CHUNK: usize = 256;
 
 /// An edge inside a surface.
 #[derive(Clone, Copy, Debug)]
@@ -63,23 +68,24 @@ impl Line {
 /// One edge that looks for others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeOf {
-    line: Line,
+    pub line: Line,
     /// Time between two contact checks [ticks].
     step: u64,
     /// One more than the tick at which it last carried an impulse; zero for never.
     pub carried: u64,
 }
 
+type Crossed = (i64, [u32; 2], Crossing);
+
 pub(crate) struct Edges {
     /// By step, then by number.
     pub list: Vec<EdgeOf>,
     pub check_groups: Vec<CheckGroup>,
     near: Near,
-    cells: Cells,
-    room: f64,
     found: Vec<u32>,
-    /// Crossings of a contact check: rank, the two edges, and what they are.
-    crossed: Vec<(i64, [u32; 2], Crossing)>,
+    /// Crossings of a contact check: rank, the two edges, and what they are; of each task, and all of them.
+    tasks: Vec<Vec<Crossed>>,
+    crossed: Vec<Crossed>,
     pairs: Vec<EdgePair>,
 }
 
@@ -103,56 +109,48 @@ impl Edges {
             }
         }
         list.sort_by_key(|edge| edge.step);
-        Edges::of(list, 1.5 * collisions.size(), collisions.room())
+        Edges::of(list)
     }
 
     /// No edge looks at any other.
     pub(crate) fn none() -> Edges {
-        Edges::of(Vec::new(), 1.0, 0.0)
+        Edges::of(Vec::new())
     }
 
-    /// These edges, in cells of size `cell` and with `room` around their boxes [m].
-    fn of(list: Vec<EdgeOf>, cell: f64, room: f64) -> Edges {
+    fn of(list: Vec<EdgeOf>) -> Edges {
         let steps: Vec<u64> = list.iter().map(|edge| edge.step).collect();
         Edges {
             check_groups: check_groups(&steps, false),
             list,
             near: Near::default(),
-            cells: Cells::new([0.0; 3], cell, 0.0),
-            room,
             found: Vec::with_capacity(64),
+            tasks: Vec::new(),
             crossed: Vec::with_capacity(64),
             pairs: Vec::with_capacity(64),
         }
     }
 
-    /// Boxes and lists that hold as long as those of the targets.
-    pub(crate) fn refresh(&mut self, collisions: &Collisions, motion: &DriftedView) {
-        let Edges { list, check_groups, near, cells, room, found, .. } = self;
-        cells.set_margin(*room);
-        for (i, edge) in list.iter().enumerate() {
-            let (id, grown) = (i as u32, box_around(edge.line.nodes.map(|n| motion.at(n))).grown(*room));
-            if !edge.line.bends || !collisions.may_reach(edge.line.body, &grown) {
-                cells.remove_box(id);
-            } else {
-                cells.move_box(id, grown.lo, grown.hi);
-            }
-        }
-        near.renew(check_groups, |i, ids| {
-            let mine = &list[i].line;
-            let around = box_around(mine.nodes.map(|n| motion.at(n))).grown(*room);
-            if mine.bends && collisions.may_reach(mine.body, &around) {
-                cells.query_box(&around.lo, &around.hi, found);
-                ids.extend(found.iter().filter(|&&id| {
-                    let other = &list[id as usize].line;
-                    id as usize != i
-                        && collisions.world.scene.may_meet(mine.body, other.body)
-                        && (mine.body != other.body
-                            || !collisions.world.scene.excludes_edge_edge(mine.edge, other.edge, false))
-                }));
-            }
-            collisions.obstacles.edge_may_touch(&around, found)
+    /// Lists that hold as long as those of the nodes; until then nobody moves further than `room` [m].
+    pub(crate) fn refresh(
+        &mut self,
+        pairs: &BodyPairs,
+        obstacles: &Obstacles,
+        room: f64,
+        motion: &DriftedView,
+    ) {
+        let Edges { list, check_groups, near, found, .. } = self;
+        // each of the two looks for the other
+        let both = pairs.edges_awake().flat_map(|[e, f]| [[e, f], [f, e]]);
+        near.renew(check_groups, list.len(), both, |i| {
+            let around = || box_around(list[i].line.nodes.map(|n| motion.at(n))).grown(room);
+            [obstacles.has_edges() && obstacles.edge_may_touch(&around(), found), false]
         });
+    }
+
+    /// Is the second of these edges in the list of the first?
+    #[cfg(test)]
+    pub(crate) fn may_meet(&self, first: u32, second: u32) -> bool {
+        self.near.of(first as usize).contains(&second)
     }
 
     /// The edges of a group are checked for contact and answered; returns when they are checked again.
@@ -162,21 +160,13 @@ impl Edges {
         collisions: &mut Collisions,
         context: &mut ContactContext,
     ) -> u64 {
-        let Edges { list, check_groups, near, crossed, pairs, .. } = self;
+        let Edges { list, check_groups, near, tasks, crossed, pairs, .. } = self;
         let check_group = &mut check_groups[check_group];
         collisions.tally.checks += check_group.members.len() as u64;
         // the deepest first, as nodes do; positions do not change meanwhile
+        find_crossed(near.active(check_group), near, list, collisions, &context.motion(), tasks);
         crossed.clear();
-        let motion = context.motion();
-        for &i in near.active(check_group) {
-            let at = |n: u32| motion.at(n);
-            for &id in near.of(i as usize) {
-                let lines = [&list[i as usize].line, &list[id as usize].line];
-                if let Some(found) = Crossing::of(lines, &collisions.world.scene, at, at) {
-                    crossed.push((collisions.rank(-found.gap), [i, id], found));
-                }
-            }
-        }
+        tasks.iter_mut().for_each(|found| crossed.append(found));
         crossed.sort_unstable_by_key(|c| (c.0, c.1));
         pairs.clear();
         pairs.extend(crossed.iter().map(|&(_, [i, id], Crossing { s, t, normal, gap })| {
@@ -204,6 +194,37 @@ impl Edges {
         collisions.notice_impulses(context.when.tick);
         check_group.next = context.when.tick + check_group.step;
         check_group.next
+    }
+}
+
+/// What the active edges of a check group have crossed, task by task.
+fn find_crossed(
+    active: &[u32],
+    near: &Near,
+    list: &[EdgeOf],
+    collisions: &Collisions,
+    motion: &DriftedView,
+    tasks: &mut Vec<Vec<Crossed>>,
+) {
+    let at = |n: u32| collisions.pairs_of_bodies.at(n, motion);
+    let some = |active: &[u32], found: &mut Vec<Crossed>| {
+        for &i in active {
+            for &id in near.of(i as usize) {
+                let lines = [&list[i as usize].line, &list[id as usize].line];
+                if let Some(crossing) = Crossing::of(lines, &collisions.world.scene, at, at) {
+                    found.push((collisions.rank(-crossing.gap), [i, id], crossing));
+                }
+            }
+        }
+    };
+    let count = active.len().div_ceil(CHUNK);
+    while tasks.len() < count {
+        tasks.push(Vec::with_capacity(CHUNK));
+    }
+    if count > 1 {
+        active.par_chunks(CHUNK).zip(tasks.par_iter_mut()).for_each(|(active, found)| some(active, found));
+    } else if count == 1 {
+        some(active, &mut tasks[0]);
     }
 }
 

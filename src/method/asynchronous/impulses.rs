@@ -61,20 +61,27 @@ impl Local {
         context: &mut ContactContext,
     ) -> Local {
         let mut local = Local { v: [Vec3::zeros(); 9], inv_mass: [Mat3::zeros(); 9] };
-        let ContactContext { model, groups, state, tau, when } = context;
-        if velocity == ContactVelocity::Synchronised {
-            groups.set_pull(model, when);
-        }
-        let at = NodeStates { x: &state.x, v: &state.v, tau, memory: &state.material.old };
         for (k, &n) in nodes.iter().enumerate() {
-            let n = n as usize;
-            local.v[k] = match velocity {
-                ContactVelocity::Synchronised => groups.synchronised_velocity(n, when, model, &at),
-                ContactVelocity::Raw => state.v[n],
-            };
-            local.inv_mass[k] = inertia.of(n);
+            local.v[k] = context.velocity_of(n, velocity);
+            local.inv_mass[k] = inertia.of(n as usize);
         }
         local
+    }
+}
+
+impl ContactContext<'_> {
+    /// Velocity of a node as contacts see it [m/s].
+    pub(crate) fn velocity_of(&mut self, node: u32, velocity: ContactVelocity) -> Vec3 {
+        let ContactContext { model, groups, state, tau, when } = self;
+        let n = node as usize;
+        match velocity {
+            ContactVelocity::Synchronised => {
+                groups.set_pull(model, when);
+                let at = NodeStates { x: &state.x, v: &state.v, tau, memory: &state.material.old };
+                groups.synchronised_velocity(n, when, model, &at)
+            }
+            ContactVelocity::Raw => state.v[n],
+        }
     }
 }
 

@@ -24,6 +24,8 @@ const DEEPEST: f64 = 0.5;
 pub(crate) struct Obstacles {
     /// (obstacle, point, unit normal) as drawn.
     planes: Vec<(usize, Vec3, Vec3)>,
+    /// Point and normal of each as it stands.
+    standing: Vec<[Vec3; 2]>,
     /// Facets of all others, and boxes that reach as deep as nodes are looked for.
     facets: Vec<u32>,
     cells: Cells,
@@ -52,6 +54,7 @@ impl Obstacles {
         };
         let sharp = |l: &Line| l.bends && scene.bodies[l.body as usize].attributes.rigid();
         Obstacles {
+            standing: Vec::with_capacity(obstacles.len()),
             planes: planes.collect(),
             facets: (0..scene.facets.len() as u32).filter(rigid).collect(),
             cells: Cells::new([0.0; 3], 1.5 * size, 0.0),
@@ -68,6 +71,16 @@ impl Obstacles {
         self.planes.is_empty() && self.facets.is_empty()
     }
 
+    /// Is everything a plane?
+    pub(crate) fn are_planes(&self) -> bool {
+        self.facets.is_empty()
+    }
+
+    /// Memory of the boxes of its facets and edges [bytes].
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.cells.memory_bytes() + self.edge_cells.memory_bytes()
+    }
+
     /// Brings obstacles, and the boxes of their facets, to where they are now.
     pub(crate) fn place(&mut self, model: &Model, world: &mut ContactWorld, motion: &DriftedView) {
         let tick = motion.when.tick;
@@ -76,7 +89,12 @@ impl Obstacles {
         }
         self.placed = Some(tick);
         world.place_obstacles(model, motion.when.clock.time(tick));
-        let ContactWorld { scene, x, .. } = world;
+        let ContactWorld { scene, x, poses, .. } = world;
+        self.standing.clear();
+        self.standing.extend(self.planes.iter().map(|&(obstacle, point, normal)| {
+            let pose = &poses[obstacle];
+            [pose.place(&point), pose.turn * normal]
+        }));
         self.cells.set_margin(self.room);
         for (i, &f) in self.facets.iter().enumerate() {
             let tight = box_around(scene.facets[f as usize].corners().iter().map(|&n| x[n as usize]));
@@ -134,15 +152,11 @@ impl Obstacles {
     }
 
     /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
-    pub(crate) fn may_touch(&self, y: &Vec3, room: f64, world: &ContactWorld, found: &mut Vec<u32>) -> bool {
+    pub(crate) fn may_touch(&self, y: &Vec3, room: f64, found: &mut Vec<u32>) -> bool {
         if self.moving {
             return !self.is_empty();
         }
-        let near = |(o, point, normal): &(usize, Vec3, Vec3)| {
-            let pose = &world.poses[*o];
-            (pose.turn * normal).dot(&(pose.place(point) - y)) >= -room
-        };
-        if self.planes.iter().any(near) {
+        if self.standing.iter().any(|[point, normal]| normal.dot(&(point - y)) >= -room) {
             return true;
         }
         if self.facets.is_empty() {
@@ -165,10 +179,9 @@ impl Obstacles {
     ) {
         self.place(model, world, motion);
         let soft = model.bodies.len();
-        for (p, &(obstacle, point, normal)) in self.planes.iter().enumerate() {
+        for (p, (&(obstacle, ..), &[point, n])) in self.planes.iter().zip(&self.standing).enumerate() {
             let pose = &world.poses[obstacle];
-            let n = pose.turn * normal;
-            let depth = n.dot(&(pose.place(&point) - y));
+            let depth = n.dot(&(point - y));
             if depth >= 0.0 {
                 let foot = y + depth * n;
                 let outer = Outer { position: foot, velocity: pose.velocity_at(&foot) };

@@ -5,7 +5,7 @@
 //! pair that is pressed parts with e times the speed at which it closed when the instant began. Between two checks a pair
 //! moves by ½Δt(u⁺ + u⁻): with e = 1 what it goes deeper before a check it comes back after it.
 
-use super::impulses::{ContactContext, Local, Tally};
+use super::impulses::{ContactContext, Tally};
 use super::options::ContactVelocity;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
@@ -64,10 +64,9 @@ impl Simultaneous {
         }
         let new = self.nodes.len() as u32;
         self.place[node as usize] = new;
-        let local = Local::of(&[node], velocity, inertia, context);
         self.nodes.push(node);
-        self.v.push(local.v[0]);
-        self.inv_mass.push(local.inv_mass[0]);
+        self.v.push(context.velocity_of(node, velocity));
+        self.inv_mass.push(inertia.of(node as usize));
         if self.places.len() < self.nodes.len() {
             self.places.push(new);
         }

@@ -35,6 +35,9 @@ const ON_FACE: f64 = 1e-12;
 const MISSED: f64 = 1e-11;
 /// Share of the element's thickness behind a face beyond which a node that nobody saw come is not that face's.
 const DEEPEST: f64 = 0.5;
+/// Along any direction a hex with what is beside it is no longer on either side than its nodes by this share of what lies between
+/// them: linear along each of three coordinates, and each reaches over by `BESIDE`/2, `((1 + BESIDE)³ − 1)/2` together.
+const BESIDE_HEX: f64 = 0.09;
 /// Faces as near as this to the nearest one are equally near.
 const TIE: f64 = 0.01;
 
@@ -71,10 +74,10 @@ impl Target {
         &self.nodes[..self.kind.nodes()]
     }
 
-    /// Where its nodes are now, and what is beside it by as much as [`Targets::find`] allows.
-    pub(crate) fn reach(&self, motion: &DriftedView) -> Aabb {
-        let tight = box_around(self.nodes().iter().map(|&n| motion.at(n)));
-        // a little more, because it may grow until boxes are made anew
+    /// Where its nodes are, and what is beside it by as much as [`Targets::find`] allows.
+    pub(crate) fn reach(&self, at: impl Fn(u32) -> Vec3) -> Aabb {
+        let tight = box_around(self.nodes().iter().map(|&n| at(n)));
+        // a little more, because it may grow until its box is made anew
         tight.grown(1.5 * BESIDE * tight.longest())
     }
 }
@@ -149,11 +152,11 @@ impl Targets {
     }
 
     /// Outward normal of a surface node now.
-    pub(crate) fn node_normal(&self, scene: &Scene, node: u32, motion: &DriftedView) -> Vec3 {
+    pub(crate) fn node_normal(&self, scene: &Scene, node: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
         if self.still[scene.node_body[node as usize] as usize] {
             return self.reference_normal[node as usize];
         }
-        normal_of(scene, node, |n| motion.at(n))
+        normal_of(scene, node, at)
     }
 
     /// The side of the target that a node with normal `normal` has gone in through on its way `came` to `y` in `seconds`, and how
@@ -172,7 +175,7 @@ impl Targets {
         let x = &x[..target.nodes().len()];
         let mut first: Option<(u8, f64, f64)> = None;
         for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
-            let n = face_point(target.kind, x, middle(target.kind), side).2;
+            let n = face_normal(target.kind, x, middle(target.kind), side);
             if normal.dot(&n) >= AGAINST {
                 continue;
             }
@@ -193,25 +196,28 @@ impl Targets {
         first.map(|f| (f.0, f.2))
     }
 
-    /// Is the point `y` of a node with normal `normal` in the target? `known` is the side it came through when it was last
-    /// seen in it.
+    /// Is the point `y` of a node with normal `normal` in the target, whose nodes are where `at` says? `known` is the side it came
+    /// through when it was last seen in it.
     pub(crate) fn find(
         &self,
         target: &Target,
         y: &Vec3,
-        normal: impl FnOnce() -> Vec3,
+        mut normal: impl FnMut() -> Vec3,
         known: Option<u8>,
         model: &Model,
-        motion: &DriftedView,
+        at: impl Fn(u32) -> Vec3,
     ) -> Option<Inside> {
         let count = target.kind.nodes();
         let mut x = [Vec3::zeros(); 8];
-        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = motion.at(n));
+        x.iter_mut().zip(target.nodes()).for_each(|(x, &n)| *x = at(n));
         let x = &x[..count];
         let tight = box_around(x.iter().copied());
         let reach = tight.grown(BESIDE * tight.longest());
         let dimension = target.kind.dimension();
         if (0..dimension).any(|k| y[k] < reach.lo[k] || y[k] > reach.hi[k]) {
+            return None;
+        }
+        if target.kind == CellKind::Hex8 && is_beyond_a_side(x, y) {
             return None;
         }
         let xi = shape_functions::inverse(target.kind, x, *y)?;
@@ -227,6 +233,26 @@ impl Targets {
         let (found, faces) = sides_above(target, x, xi, y, &normal(), model)?;
         chosen(&found[..faces], known, shape_functions::values(target.kind, xi))
     }
+}
+
+/// Is `y` clearly outside of the hex with corners `x`, and of what is beside it, seen along one of its three directions? Cheaper by far
+/// than to find out where in it.
+fn is_beyond_a_side(x: &[Vec3], y: &Vec3) -> bool {
+    let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(|k| x[k] - y);
+    let (p, q, r, s) = (g - a, h - b, e - c, f - d);
+    // sums of the four edges along each coordinate, from the diagonals
+    let along = [p - q - r + s, p + q - r - s, p + q + r + s];
+    (0..3).any(|k| {
+        let n = along[(k + 1) % 3].cross(&along[(k + 2) % 3]);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for corner in [a, b, c, d, e, f, g, h] {
+            let height = n.dot(&corner);
+            low = if height < low { height } else { low };
+            high = if height > high { height } else { high };
+        }
+        let beside = BESIDE_HEX * (high - low);
+        low - beside > 0.0 || high + beside < 0.0
+    })
 }
 
 /// A side of a target above a node.
@@ -251,17 +277,17 @@ fn sides_above(
     let mut found = [Above::default(); 6];
     let mut faces = 0;
     for side in (0..target.kind.sides().len()).filter(|s| target.sides >> s & 1 == 1) {
-        let (on, behind, now) = face_point(target.kind, x, xi, side);
         let n = if target.still {
             let mut reference = [Vec3::zeros(); 8];
             reference.iter_mut().zip(target.nodes()).for_each(|(to, &k)| *to = model.reference[k as usize]);
-            face_point(target.kind, &reference[..x.len()], xi, side).2
+            face_normal(target.kind, &reference[..x.len()], xi, side)
         } else {
-            now
+            face_normal(target.kind, x, xi, side)
         };
         if normal.dot(&n) >= AGAINST {
             continue;
         }
+        let (on, behind) = face_points(target.kind, x, xi, side);
         let depth = -n.dot(&(y - on));
         if depth < -ON_FACE * target.size {
             return None;
@@ -312,8 +338,8 @@ fn target(
     let at = |k: usize| model.reference[nodes[k] as usize];
     let x: Vec<Vec3> = (0..cell.len()).map(at).collect();
     let thickness = |side: usize| {
-        let (on, behind, n) = face_point(kind, &x, middle(kind), side);
-        n.dot(&(on - behind)).abs()
+        let (on, behind) = face_points(kind, &x, middle(kind), side);
+        face_normal(kind, &x, middle(kind), side).dot(&(on - behind)).abs()
     };
     let on_boundary = (0..kind.sides().len()).filter(|s| sides >> s & 1 == 1);
     Target {
@@ -363,35 +389,41 @@ fn ring_of(model: &Model, body: usize, list: &[Target], from: usize, pairs: &mut
     }
 }
 
-/// Of a side: its point at the reference coordinates `xi` but for the one across it, the point of the opposite side behind
-/// it, and the outward normal there.
-fn face_point(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3, Vec3) {
+/// Outward normal of a side, at its point at the reference coordinates `xi` but for the one across it.
+fn face_normal(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> Vec3 {
     let corners = kind.sides()[side];
     let corner = |k: usize| x[corners[k] as usize];
+    match kind {
+        CellKind::Tri3 | CellKind::Quad4 => across(&(corner(1) - corner(0))),
+        CellKind::Tet4 | CellKind::Shell3 => {
+            (corner(1) - corner(0)).cross(&(corner(2) - corner(0))).normalize()
+        }
+        CellKind::Bar2 => Vec3::new(axis_of(kind, side).1, 0.0, 0.0),
+        CellKind::Hex8 | CellKind::Tet10 => {
+            let (axis, sign) = axis_of(kind, side);
+            let mut on = xi;
+            on[axis] = sign;
+            let j = shape_functions::jacobian(kind, x, on);
+            sign * j.column((axis + 1) % 3).cross(&j.column((axis + 2) % 3)).normalize()
+        }
+    }
+}
+
+/// Of a side: its point at the reference coordinates `xi` but for the one across it, and the point of the opposite side behind it.
+fn face_points(kind: CellKind, x: &[Vec3], xi: Vec3, side: usize) -> (Vec3, Vec3) {
+    let corners = kind.sides()[side];
     match kind {
         CellKind::Tri3 | CellKind::Tet4 | CellKind::Shell3 => {
             // flat: any point of it does; behind it is the node it does not have
             let opposite = (0..kind.nodes()).find(|k| !corners.contains(&(*k as u8))).unwrap_or(0);
-            let n = match kind {
-                CellKind::Tri3 => across(&(corner(1) - corner(0))),
-                _ => (corner(1) - corner(0)).cross(&(corner(2) - corner(0))).normalize(),
-            };
-            (corner(0), x[opposite], n)
+            (x[corners[0] as usize], x[opposite])
         }
         _ => {
             let (axis, sign) = axis_of(kind, side);
             let (mut on, mut behind) = (xi, xi);
             on[axis] = sign;
             behind[axis] = -sign;
-            let n = match kind {
-                CellKind::Bar2 => Vec3::new(sign, 0.0, 0.0),
-                CellKind::Quad4 => across(&(corner(1) - corner(0))),
-                _ => {
-                    let j = shape_functions::jacobian(kind, x, on);
-                    sign * j.column((axis + 1) % 3).cross(&j.column((axis + 2) % 3)).normalize()
-                }
-            };
-            (shape_functions::position(kind, x, on), shape_functions::position(kind, x, behind), n)
+            (shape_functions::position(kind, x, on), shape_functions::position(kind, x, behind))
         }
     }
 }
@@ -450,6 +482,32 @@ fn normal_of(scene: &Scene, node: u32, at: impl Fn(u32) -> Vec3) -> Vec3 {
 mod tests {
     use super::*;
 
+    /// Points in a hex, and beside it as far as counts, are never beyond a side, however uneven it is; most others in its box are.
+    #[test]
+    fn what_is_in_a_hex_or_beside_it_is_beyond_no_side() {
+        let mut dice = crate::contact::dice::Dice(5);
+        let (mut out, mut all) = (0, 0);
+        for round in 0..20_000 {
+            let uneven = 0.1 * f64::from(round % 7);
+            let x: Vec<Vec3> =
+                (0..8).map(|a| shape_functions::corner(CellKind::Hex8, a) + dice.point(uneven)).collect();
+            let mut xi = dice.point(1.0 + BESIDE);
+            // as far out as counts
+            if round % 2 == 0 {
+                xi = xi.map(|c| (1.0 + BESIDE) * c.signum());
+            }
+            assert!(!is_beyond_a_side(&x, &shape_functions::position(CellKind::Hex8, &x, xi)), "{xi} {x:?}");
+            let y = 1.7 * dice.point(1.0);
+            if shape_functions::inverse(CellKind::Hex8, &x, y)
+                .is_none_or(|xi| !shape_functions::contains(CellKind::Hex8, xi, BESIDE))
+            {
+                all += 1;
+                out += usize::from(is_beyond_a_side(&x, &y));
+            }
+        }
+        assert!(2 * out > all, "{out} of {all}");
+    }
+
     /// The normal and depth of every side of a brick, seen from a point inside.
     #[test]
     fn faces_of_cells_are_where_their_numbers_say() {
@@ -468,7 +526,8 @@ mod tests {
             };
             let y = shape_functions::position(kind, &x, xi);
             for (s, corners) in kind.sides().iter().enumerate() {
-                let (on, behind, n) = face_point(kind, &x, xi, s);
+                let (on, behind) = face_points(kind, &x, xi, s);
+                let n = face_normal(kind, &x, xi, s);
                 assert!((n.norm() - 1.0).abs() < 1e-15);
                 let depth = -n.dot(&(y - on));
                 assert!(depth > 0.0 && depth < n.dot(&(on - behind)), "{kind:?} {s}");

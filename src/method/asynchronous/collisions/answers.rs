@@ -90,7 +90,8 @@ impl Collisions {
         let e = law.restitution.unwrap_or(1.0);
         let terms = terms(e, &contactor, depth, closing(&face), &context.motion(), context.model);
         if self.normal == Normal::Contactor {
-            normal = -self.targets.node_normal(&self.world.scene, contactor.node, &context.motion());
+            let motion = context.motion();
+            normal = -self.targets.node_normal(&self.world.scene, contactor.node, |n| motion.at(n));
         }
         let mut pair = pair_in_element(target.kind, &inside.weights, normal, depth, points);
         (pair.mu, pair.e) = (law.friction, e);

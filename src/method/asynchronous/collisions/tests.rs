@@ -4,6 +4,7 @@ use crate::element::choice::{Kind, maker};
 use crate::material::Law;
 use crate::mesh::{CellKind, shape};
 use crate::method::asynchronous::clock::Clock;
+use crate::method::asynchronous::edges::Crossing;
 use crate::method::asynchronous::groups::Groups;
 use crate::method::asynchronous::synchronised::{Phase, When};
 use crate::model::{BodySpec, Builder, Table};
@@ -33,6 +34,23 @@ fn two_boxes() -> Model {
     builder.build().unwrap()
 }
 
+/// Which edges have crossed by the lists are those that have when everybody is asked; returns how many.
+fn compare_crossings(edges: &Edges, collisions: &Collisions, motion: &DriftedView) -> usize {
+    let (scene, at) = (&collisions.world.scene, |n: u32| motion.at(n));
+    let mut count = 0;
+    for (i, mine) in (0..).zip(&edges.list) {
+        for (id, other) in (0..).zip(&edges.list) {
+            let apart = mine.line.body != other.line.body && mine.line.bends && other.line.bends;
+            let crossed = apart && Crossing::of([&mine.line, &other.line], scene, at, at).is_some();
+            if crossed {
+                assert!(edges.may_meet(i, id), "{i} {id}");
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
 /// Two boxes that overlap, every node on a way of its own that changes now and then: who is in whom by the lists is who
 /// is in whom when everybody is asked, however long ago the lists were made.
 #[test]
@@ -48,7 +66,9 @@ fn lists_of_candidates_miss_nobody() {
     let mut state = model.rest();
     let mut tau = vec![0; state.x.len()];
     let (mut seed, mut tick, mut found, mut renewed) = (12, 0, 0, 0);
-    let mut edges = Edges::none();
+    let mut edges = Edges::new(&model, &collisions);
+    collisions.prepare(&model, &edges);
+    let mut crossings = 0;
     for round in 0..400 {
         tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
         if round % 3 == 0 {
@@ -83,9 +103,10 @@ fn lists_of_candidates_miss_nobody() {
                 let c = collisions.contactors[i as usize];
                 for (t, target) in collisions.targets.list.iter().enumerate() {
                     let y = motion.at(c.node);
-                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, &motion);
+                    let at = |n| motion.at(n);
+                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, at);
                     if target.body != c.body
-                        && collisions.targets.find(target, &y, normal, None, &model, &motion).is_some()
+                        && collisions.targets.find(target, &y, normal, None, &model, at).is_some()
                     {
                         asked.push((i, t as u32));
                     }
@@ -94,6 +115,7 @@ fn lists_of_candidates_miss_nobody() {
             assert_eq!(listed, asked);
             found += listed.len();
         }
+        crossings += compare_crossings(&edges, &collisions, &motion);
     }
-    assert!(found > 1000 && renewed < 300, "{found} {renewed}");
+    assert!(found > 1000 && crossings > 100 && renewed < 350, "{found} {crossings} {renewed}");
 }
