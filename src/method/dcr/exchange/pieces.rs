@@ -41,7 +41,11 @@ impl Piece {
     /// Takes over its contacts; `order` are they alone.
     fn copy(&mut self, touched: &Touched, order: &[[u32; 2]], pending: &[PendingImpact], v: &[Vec3]) {
         let Piece { contacts, order: own, nodes, inv_mass, v: own_v, place, .. } = self;
-        (contacts.clear(), own.clear(), nodes.clear(), inv_mass.clear(), own_v.clear());
+        contacts.clear();
+        own.clear();
+        nodes.clear();
+        inv_mass.clear();
+        own_v.clear();
         place.clear();
         place.resize(touched.slots, UNTOUCHED);
         for (at, &[island, c]) in order.iter().enumerate() {

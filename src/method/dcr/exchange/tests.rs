@@ -187,11 +187,12 @@ fn islands_in_pieces_end_as_islands_in_a_row() {
             pending.extend(one.pending.iter().map(|w| {
                 let mut w = *w;
                 // in every other pile the last node is the one that all share
-                let shared = |k: u32| k == NODES - 1 && first % 2 == 0;
+                let shared = |k: u32| k == NODES - 1 && first.is_multiple_of(2);
                 w.pair.points_mut().iter_mut().for_each(|k| *k = if shared(*k) { 0 } else { first + *k });
                 w
             }));
-            (inv_mass.extend(one.inv_mass), v.extend(one.v));
+            inv_mass.extend(one.inv_mass);
+            v.extend(one.v);
         }
         let places: Vec<u32> = (0..v.len() as u32).collect();
         let mut impacts = ImpactIslands { pending, ..ImpactIslands::default() };
