@@ -14,6 +14,7 @@
 //! | node, target     | of the node from the box around all of the target that counts as inside            |
 //! | edge, edge       | of the two, less how deep they may have crossed                                    |
 
+use super::check_groups::leave_room;
 use super::contactors::Contactor;
 use super::edges::EdgeOf;
 use super::impulses::DriftedView;
@@ -367,8 +368,10 @@ impl BodyPairs {
         }
         self.edges_of_two([a, b], pair.reach, features, room, &mut pair.edges);
         let nearer = |p: &Candidate, q: &Candidate| p.distance.total_cmp(&q.distance);
-        pair.nodes.sort_unstable_by(nearer);
-        pair.edges.sort_unstable_by(nearer);
+        for list in [&mut pair.nodes, &mut pair.edges] {
+            list.sort_unstable_by(nearer);
+            leave_room(list);
+        }
     }
 
     /// Edges of two bodies that are nearer than `reach` to where they may have crossed.
@@ -387,6 +390,7 @@ impl BodyPairs {
         let ends = |e: u32| features.edges[e as usize].line.nodes.map(|n| self.now[n as usize]);
         let boxed = |&e: &u32| (e, box_around(ends(e)));
         room.edges.clear();
+        room.edges.reserve(self.edges_of.of(b).len());
         room.edges.extend(self.edges_of.of(b).iter().map(boxed).filter(|e| e.1.meets(&near_first)));
         for (e, around) in self.edges_of.of(a).iter().map(boxed).filter(|e| e.1.meets(&near_second)) {
             let (p, around) = (ends(e), around.grown(reach + deepest));
@@ -441,6 +445,8 @@ impl OnLanes for NodesInTargets<'_> {
         let [first, second] = [a, b].map(|body| &of.travels[body as usize]);
         let near = second.extent.grown(reach + BESIDE * second.largest);
         ids.clear();
+        ids.reserve(of.contactors_of.of(a).len());
+        points.reserve(of.contactors_of.of(a).len().saturating_sub(points.len()));
         for &i in of.contactors_of.of(a) {
             let y = of.now[features.contactors[i as usize].node as usize];
             if !(0..3).all(|k| near.lo[k] <= y[k] && y[k] <= near.hi[k]) {

@@ -49,6 +49,13 @@ pub(crate) struct Near {
     beside_obstacles: Vec<u32>,
 }
 
+/// A list that is nearly full gets room for twice as many: the next ones are about as long, and shall need no memory.
+pub(crate) fn leave_room<T>(list: &mut Vec<T>) {
+    if 4 * list.len() > 3 * list.capacity() {
+        list.reserve(list.len());
+    }
+}
+
 impl Near {
     pub(crate) fn memory_bytes(&self) -> usize {
         let lists = [&self.ids, &self.start, &self.active, &self.beside_obstacles];
@@ -74,6 +81,7 @@ impl Near {
         }
         ids.clear();
         ids.resize(start[members + 1] as usize, 0);
+        leave_room(ids);
         for [i, id] in pairs {
             let free = &mut start[i as usize + 1];
             ids[*free as usize] = id;
@@ -81,6 +89,8 @@ impl Near {
         }
         active.clear();
         beside_obstacles.clear();
+        active.reserve(members);
+        beside_obstacles.reserve(members);
         for check_group in check_groups {
             let first = [active.len() as u32, beside_obstacles.len() as u32];
             for i in check_group.members.clone() {

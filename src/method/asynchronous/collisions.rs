@@ -140,6 +140,7 @@ impl Collisions {
         let alone = contactors.iter().any(|c| c.travel > 0.0);
         contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
         let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
+        let tasks = contactors.chunks(CHUNK).map(|_| Vec::with_capacity(CHUNK)).collect();
         Collisions {
             pairs_of_bodies: BodyPairs::default(),
             size,
@@ -152,7 +153,7 @@ impl Collisions {
             velocity: options.contact_velocity,
             normal: options.normal,
             found: Vec::with_capacity(256),
-            hits: vec![Vec::with_capacity(CHUNK)],
+            hits: tasks,
             order: Vec::with_capacity(CHUNK),
             obstacles: Obstacles::new(model, &world, size),
             pairs: Vec::with_capacity(16),
@@ -188,12 +189,9 @@ impl Collisions {
             body_of[body.nodes.clone()].fill(b);
         }
         let touched = self.touched(body_of.len());
-        self.pairs_of_bodies = BodyPairs::new(&self.features(edges), &touched, &body_of, model.bodies.len());
-    }
-
-    fn features<'a>(&'a self, edges: &'a Edges) -> Features<'a> {
-        let Collisions { targets, contactors, world, .. } = self;
-        Features { scene: &world.scene, targets, contactors, edges: &edges.list }
+        let Collisions { targets, contactors, world, .. } = &*self;
+        let features = Features { scene: &world.scene, targets, contactors, edges: &edges.list };
+        self.pairs_of_bodies = BodyPairs::new(&features, &touched, &body_of, model.bodies.len());
     }
 
     /// Has the last look been too long ago?
@@ -205,7 +203,7 @@ impl Collisions {
     /// Looks where everybody is, and makes all lists hold from now on; `edges` have some of their own.
     pub(crate) fn refresh(&mut self, edges: &mut Edges, context: &ContactContext) {
         let motion = context.motion();
-        let mut pairs = std::mem::take(&mut self.pairs_of_bodies);
+        let Collisions { pairs_of_bodies: pairs, world, targets, contactors, obstacles, .. } = self;
         self.cap_squared = FASTER * FASTER * pairs.look(&motion);
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
@@ -217,20 +215,16 @@ impl Collisions {
         let beside = if farthest > FAR * self.thinnest { farthest } else { 0.0 };
         let room = ROOM * self.size;
         let reaches = Reaches { listed: LISTED * self.size, motion: way, beside, apart: room };
-        pairs.renew(&self.features(edges), &reaches);
-        self.obstacles.place(context.model, &mut self.world, &motion);
-        edges.refresh(&pairs, &self.obstacles, room, &motion);
-        let mut near = std::mem::take(&mut self.near);
-        let mut check_groups = std::mem::take(&mut self.check_groups);
-        let mut found = std::mem::take(&mut self.found);
-        near.renew(&mut check_groups, self.contactors.len(), pairs.nodes_awake(), |i| {
-            let c = &self.contactors[i];
+        pairs.renew(&Features { scene: &world.scene, targets, contactors, edges: &edges.list }, &reaches);
+        obstacles.place(context.model, world, &motion);
+        edges.refresh(pairs, obstacles, room, &motion);
+        let found = &mut self.found;
+        self.near.renew(&mut self.check_groups, contactors.len(), pairs.nodes_awake(), |i| {
+            let c = &contactors[i];
             // who was inside somebody must look to forget it
-            let mut near = || self.obstacles.may_touch(&pairs.at(c.node, &motion), room, &mut found);
-            [c.known.0 != NOTHING, c.behind != NOTHING || !self.obstacles.is_empty() && near()]
+            let mut near = || obstacles.may_touch(&pairs.at(c.node, &motion), room, found);
+            [c.known.0 != NOTHING, c.behind != NOTHING || !obstacles.is_empty() && near()]
         });
-        (self.near, self.check_groups, self.found) = (near, check_groups, found);
-        self.pairs_of_bodies = pairs;
     }
 
     /// Memory of lists [bytes].

@@ -121,10 +121,10 @@ impl Edges {
         let steps: Vec<u64> = list.iter().map(|edge| edge.step).collect();
         Edges {
             check_groups: check_groups(&steps, false),
+            tasks: list.chunks(CHUNK).map(|_| Vec::with_capacity(CHUNK)).collect(),
             list,
             near: Near::default(),
             found: Vec::with_capacity(64),
-            tasks: Vec::new(),
             crossed: Vec::with_capacity(64),
             pairs: Vec::with_capacity(64),
         }
