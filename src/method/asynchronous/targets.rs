@@ -37,7 +37,7 @@ const MISSED: f64 = 1e-11;
 const DEEPEST: f64 = 0.5;
 /// Along any direction a hex with what is beside it is no longer on either side than its nodes by this share of what lies between
 /// them: linear along each of three coordinates, and each reaches over by `BESIDE`/2, `((1 + BESIDE)³ − 1)/2` together.
-const BESIDE_HEX: f64 = 0.09;
+pub(crate) const BESIDE_HEX: f64 = 0.09;
 /// Faces as near as this to the nearest one are equally near.
 const TIE: f64 = 0.01;
 
