@@ -86,9 +86,9 @@ pub(super) struct Collisions {
 impl Collisions {
     pub(super) fn new(model: &Model) -> Collisions {
         let world = ContactWorld::new(model, true);
+        let inv_mass = world.inertia.all();
         Collisions {
             on_the_way: ThreeStage::new(),
-            inv_mass: world.inertia.all(),
             start: world.x.clone(),
             list: Vec::new(),
             stretches: Vec::new(),
@@ -96,7 +96,8 @@ impl Collisions {
             sorted: Vec::new(),
             known: Vec::new(),
             before: Vec::new(),
-            impacts: ImpactIslands::default(),
+            impacts: ImpactIslands::among(&inv_mass),
+            inv_mass,
             pushed: Vec::new(),
             account: Account::new(model),
             impact_zones: ImpactZones::default(),

@@ -127,6 +127,13 @@ pub(crate) struct ImpactIslands {
 }
 
 impl ImpactIslands {
+    /// Of impacts among nodes whose inverse masses stay.
+    pub(super) fn among(inv_mass: &[Mat3]) -> ImpactIslands {
+        let mut islands = ImpactIslands::default();
+        islands.rounds.prepare(inv_mass);
+        islands
+    }
+
     pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.moves.clear();
@@ -179,8 +186,7 @@ impl ImpactIslands {
                 continue;
             }
             let island = Island { of, inv_mass, sweeps, stick: terms.stick, corrected: false };
-            let rounds = if rounds.can(&island, pending) { Some(&mut *rounds) } else { None };
-            island.bounce_by(rounds, pending, v);
+            island.bounce(rounds, pending, v);
             island.lift(pending, &parting, v);
         }
     }
@@ -191,7 +197,7 @@ impl Collisions {
     pub(crate) fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let mut impacts = std::mem::take(&mut self.impacts);
         impacts.sort(self.account.nodes.len(), &self.account.slot, &self.inv_mass);
-        let ImpactIslands { pending, order, pieces, .. } = &mut impacts;
+        let ImpactIslands { pending, order, pieces, rounds, .. } = &mut impacts;
         if options.cone == Cone::Printed {
             pending.iter_mut().for_each(|w| w.pair.mu /= 1.0 + w.pair.e);
         }
@@ -220,7 +226,7 @@ impl Collisions {
             }
         } else {
             for island in order.chunk_by(|a, b| a[0] == b[0]) {
-                self.account.sums.returned += exchange.bounce(island, &self.inv_mass, pending, v);
+                self.account.sums.returned += exchange.bounce(island, &self.inv_mass, rounds, pending, v);
                 for &[_, c] in island {
                     self.account(&pending[c as usize], model, options, newmark, v);
                 }
@@ -281,12 +287,13 @@ impl Exchange {
         &self,
         of: &[[u32; 2]],
         inv_mass: &[Mat3],
+        rounds: &mut Rounds,
         pending: &mut [PendingImpact],
         v: &mut [Vec3],
     ) -> f64 {
         let &Exchange { sweeps, stick, corrected } = self;
         let &[[_, alone]] = of else {
-            return Island { of, inv_mass, sweeps, stick, corrected }.bounce(pending, v);
+            return Island { of, inv_mass, sweeps, stick, corrected }.bounce(rounds, pending, v);
         };
         let w = &mut pending[alone as usize];
         let terms = Terms { stick, work: w.work, parting: 0.0 };
@@ -342,18 +349,8 @@ impl Island<'_> {
         response::push(&w.pair, impulse, self.inv_mass, v);
     }
 
-    /// All phases; returns the work given back.
-    fn bounce(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
-        self.bounce_by(None, pending, v)
-    }
-
-    /// The same with room for rounds over nodes that are free or fixed, if they all are.
-    fn bounce_by(
-        &self,
-        mut rounds: Option<&mut Rounds>,
-        pending: &mut [PendingImpact],
-        v: &mut [Vec3],
-    ) -> f64 {
+    /// All phases; returns the work given back. `rounds` know the inverse masses.
+    fn bounce(&self, rounds: &mut Rounds, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
         let mut fastest: f64 = 0.0;
         for c in self.places() {
             let w = &mut pending[c];
@@ -367,15 +364,18 @@ impl Island<'_> {
         if !closing {
             return 0.0;
         }
-        match &mut rounds {
-            Some(rounds) => rounds.compression(self, pending, SETTLED * fastest, v),
-            None => self.compression(pending, SETTLED * fastest, v),
+        let close_together = rounds.can(self, pending);
+        if close_together {
+            rounds.compression(self, pending, SETTLED * fastest, v);
+        } else {
+            self.compression(pending, SETTLED * fastest, v);
         }
         let returned = self.restitution(pending, v);
         if self.places().any(|c| pending[c].pair.mu > 0.0) {
-            match &mut rounds {
-                Some(rounds) => rounds.friction(self, pending, SETTLED * fastest, v),
-                None => self.friction(pending, SETTLED * fastest, v),
+            if close_together {
+                rounds.friction(self, pending, SETTLED * fastest, v);
+            } else {
+                self.friction(pending, SETTLED * fastest, v);
             }
             if self.stick == Stick::Elastic {
                 self.return_slip(pending, v);

@@ -18,14 +18,15 @@ struct Stencil {
     points: [u32; MAX_POINTS],
     count: u32,
     weights: [f64; MAX_POINTS],
+    /// Velocity of the outer point [m/s].
+    outer: Vec3,
 }
 
 impl Stencil {
     /// Relative velocity of the contact [m/s].
     #[inline(always)]
     fn relative_velocity(&self, nodes: &[Node]) -> Vec3 {
-        // the sum of nothing has a sign of its own, which makes the first term the first sum
-        let mut u = [-0.0; 4];
+        let mut u = [-self.outer.x, -self.outer.y, -self.outer.z, 0.0];
         for (&k, &w) in self.points.iter().zip(&self.weights).take(self.count as usize) {
             let node = &nodes[k as usize];
             for i in 0..4 {
@@ -96,9 +97,7 @@ impl Rounds {
 
     /// Is an island one for these rounds?
     pub(super) fn can(&self, island: &Island, pending: &[PendingImpact]) -> bool {
-        let free = |w: &PendingImpact| {
-            w.pair.outer.is_none() && w.pair.points().iter().all(|&k| !self.inverse[k as usize].is_nan())
-        };
+        let free = |w: &PendingImpact| w.pair.points().iter().all(|&k| !self.inverse[k as usize].is_nan());
         island.places().all(|c| free(&pending[c]))
     }
 
@@ -106,7 +105,8 @@ impl Rounds {
         for k in w.pair.points().iter().map(|&k| k as usize) {
             self.nodes[k] = [v[k].x, v[k].y, v[k].z, self.inverse[k]];
         }
-        Stencil { points: w.pair.points, count: u32::from(w.pair.count), weights: w.pair.weights }
+        let outer = w.pair.outer.map_or(Vec3::zeros(), |outer| outer.velocity);
+        Stencil { points: w.pair.points, count: u32::from(w.pair.count), weights: w.pair.weights, outer }
     }
 
     fn give_back(&self, stencil: &Stencil, v: &mut [Vec3]) {
