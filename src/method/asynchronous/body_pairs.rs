@@ -34,8 +34,9 @@ use candidates::{Candidates, Span, single, soonest};
 use distances::{EdgeDistances, Hull, Hulls, NodesInTargets};
 use rayon::prelude::*;
 
-/// A distance counts as used up this much earlier: what is beside a target grows with it, by less than a fifth of its motion.
-const EARLY: f64 = 1.2;
+/// A distance counts as used up this much earlier: a point beside a target moves by more than its nodes, whose weights there add up to no
+/// more than that: 1.158 in a hex, 1.3 in a tet.
+const EARLY: f64 = 1.3;
 /// Share of its size by which a target reaches beyond its nodes, and a little more.
 const BESIDE: f64 = 0.1;
 /// Pairs of bodies that one task looks through.
@@ -226,7 +227,8 @@ impl BodyPairs {
 
     /// Renews the lists that could be used up before the next look, and wakes up who can touch until then.
     pub(crate) fn renew(&mut self, features: &Features, reaches: &Reaches) {
-        if !self.looked {
+        let all = !self.looked;
+        if all {
             // of the hulls the largest targets are known
             self.looked = true;
             self.pairs.clear();
@@ -280,6 +282,10 @@ impl BodyPairs {
         }
         (self.pairs, self.rooms) = (pairs, rooms);
         self.take_lists();
+        if all {
+            // so many lists are never made again at once
+            self.rooms.iter_mut().for_each(|room| room.made = Default::default());
+        }
         self.moved = EARLY * 2.0 * reaches.motion;
     }
 

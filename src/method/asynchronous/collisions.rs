@@ -142,7 +142,7 @@ impl Collisions {
         let alone = contactors.iter().any(|c| c.travel > 0.0);
         contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
         let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
-        let tasks = contactors.chunks(CHUNK).map(|_| Vec::with_capacity(CHUNK)).collect();
+        let tasks = contactors.chunks(CHUNK).map(|some| Vec::with_capacity(some.len() / 4)).collect();
         Collisions {
             pairs_of_bodies: BodyPairs::default(),
             size,

@@ -341,8 +341,8 @@ impl Crossing {
         }
         let out = b.outwards(scene, at_b);
         let (normal, gap) = if n.dot(&out) > 0.0 { (n, along) } else { (-n, -along) };
-        let parts = normal.dot(&out) > 0.0 && normal.dot(&a.outwards(scene, at_a)) < 0.0;
-        (parts && gap <= 0.0).then_some(Crossing { s, t, normal, gap })
+        let parts = || normal.dot(&out) > 0.0 && normal.dot(&a.outwards(scene, at_a)) < 0.0;
+        (gap <= 0.0 && parts()).then_some(Crossing { s, t, normal, gap })
     }
 }
 

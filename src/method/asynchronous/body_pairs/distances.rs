@@ -5,29 +5,50 @@ use crate::contact::octree::Aabb;
 use crate::math::Vec3;
 use crate::math::lane::{Lane, MAX_WIDTH, OnLanes};
 use crate::mesh::CellKind;
-use crate::method::asynchronous::targets::{BESIDE_HEX, Target};
+use crate::method::asynchronous::targets::{BESIDE as BESIDE_TARGET, BESIDE_HEX, Target};
 
-/// What counts as inside of a target lies between three pairs of planes: along its own directions if it is a hex, else those of its box.
+/// What counts as inside of a target lies between a few pairs of planes: across the directions of a hex, along the sides of a tet, else
+/// those of its box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hull {
     /// Unit normals.
-    n: [[f64; 3]; 3],
+    n: [[f64; 3]; PLANES],
     /// Heights along them [m].
-    low: [f64; 3],
-    high: [f64; 3],
+    low: [f64; PLANES],
+    high: [f64; PLANES],
 }
 
+const PLANES: usize = 4;
+/// Share of its height by which a tet with what is beside it reaches beyond a side, and beyond the corner opposite to it, and a little
+/// more: as far as the coordinate of that corner goes below zero, and above one if those of all others do.
+const BESIDE_SIDE: f64 = 1.2 * BESIDE_TARGET;
+const BESIDE_CORNER: f64 = 3.2 * BESIDE_TARGET;
+
 impl Hull {
-    pub(super) const NONE: Hull = Hull { n: [[0.0; 3]; 3], low: [0.0; 3], high: [0.0; 3] };
+    /// All of space.
+    pub(super) const NONE: Hull =
+        Hull { n: [[0.0; 3]; PLANES], low: [f64::NEG_INFINITY; PLANES], high: [f64::INFINITY; PLANES] };
 
     /// Between the sides of a box, seen along its first directions only.
     fn of_box(around: &Aabb, dimension: usize) -> Hull {
-        let mut hull = Hull { low: [f64::NEG_INFINITY; 3], high: [f64::INFINITY; 3], ..Hull::NONE };
-        for k in 0..3 {
-            hull.n[k][k] = 1.0;
-        }
+        let mut hull = Hull::NONE;
         for k in 0..dimension {
+            hull.n[k][k] = 1.0;
             (hull.low[k], hull.high[k]) = (around.lo[k], around.hi[k]);
+        }
+        hull
+    }
+
+    fn of_tet(x: &[Vec3; 4]) -> Hull {
+        let mut hull = Hull::NONE;
+        for k in 0..4 {
+            let [a, b, c] = [1, 2, 3].map(|i| x[(k + i) % 4]);
+            let n = (b - a).cross(&(c - a)).normalize();
+            let (side, corner) = (n.dot(&a), n.dot(&x[k]));
+            let height = corner - side;
+            let ends = [side - BESIDE_SIDE * height, corner + BESIDE_CORNER * height];
+            hull.n[k] = n.into();
+            (hull.low[k], hull.high[k]) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
         }
         hull
     }
@@ -36,7 +57,7 @@ impl Hull {
     #[inline(always)]
     pub(crate) fn distance(&self, y: &Vec3) -> f64 {
         let mut most = f64::NAN;
-        for k in 0..3 {
+        for k in 0..PLANES {
             let height = self.n[k][0] * y.x + self.n[k][1] * y.y + self.n[k][2] * y.z;
             most = most.max(height - self.high[k]).max(self.low[k] - height);
         }
@@ -47,7 +68,7 @@ impl Hull {
     #[inline(always)]
     pub(super) fn distance_of<L: Lane>(&self, y: [L; 3]) -> L {
         let mut most = y[0].of(f64::NEG_INFINITY);
-        for k in 0..3 {
+        for k in 0..PLANES {
             let height = y[0] * self.n[k][0] + y[1] * self.n[k][1] + y[2] * self.n[k][2];
             most = most.max(height - self.high[k]).max(-(height - self.low[k]));
         }
@@ -77,7 +98,10 @@ impl OnLanes for Hulls<'_> {
                 } else {
                     let reach = target.reach(|n| x[n as usize]);
                     others = others.max(reach.longest());
-                    *to = Hull::of_box(&reach, target.kind.dimension());
+                    *to = match target.kind {
+                        CellKind::Tet4 => Hull::of_tet(&[0, 1, 2, 3].map(|k| x[target.nodes[k] as usize])),
+                        kind => Hull::of_box(&reach, kind.dimension()),
+                    };
                 }
             }
             if !any {
