@@ -144,7 +144,7 @@ pub(crate) struct BodyPairs {
     travels: Vec<Travel>,
     /// Of each target at the last look, as far as somebody near it was awake.
     hulls: Vec<Hull>,
-    /// Everything may have moved against everything by this much before the next look [m].
+    /// What counts as inside of a target may have moved by this much before the next look [m].
     moved: f64,
     /// In the order of their bodies.
     pairs: Vec<BodyPair>,
@@ -286,7 +286,7 @@ impl BodyPairs {
             // so many lists are never made again at once
             self.rooms.iter_mut().for_each(|room| room.made = Default::default());
         }
-        self.moved = EARLY * 2.0 * reaches.motion;
+        self.moved = EARLY * reaches.motion;
     }
 
     /// Can a node at `y` be in a target that is awake?

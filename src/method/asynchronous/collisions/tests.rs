@@ -142,9 +142,9 @@ fn lists_of_candidates_miss_nobody() {
         ("b", [1.0; 3], [3, 4, 2], Vec3::new(0.8, 0.1, 0.2)),
     ]));
     let (mut seed, mut tick, mut sum) = (12, 0, [0; 2]);
-    for round in 0..400 {
+    for round in 0..1600 {
         tick += 1 + (4.0 * (random(&mut seed) + 0.5)) as u64;
-        if round % 3 == 0 {
+        if round % 12 == 0 {
             for n in 0..stage.state.x.len() {
                 if random(&mut seed) > 0.2 {
                     // towards where it was at first, and about
@@ -157,7 +157,7 @@ fn lists_of_candidates_miss_nobody() {
         let found = stage.compare(tick);
         sum = [sum[0] + found[0], sum[1] + found[1]];
     }
-    assert!(sum[0] > 1000 && sum[1] > 100 && stage.looks < 350, "{sum:?} {}", stage.looks);
+    assert!(sum[0] > 4000 && sum[1] > 400 && stage.looks < 1400, "{sum:?} {}", stage.looks);
 }
 
 /// A cube slides along a bar as a whole: nothing but the shift of the one against the other tells that new cells have come within reach.
