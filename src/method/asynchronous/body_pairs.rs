@@ -30,7 +30,7 @@ use crate::contact::scene::Scene;
 use crate::math::Vec3;
 use crate::math::lane::{MAX_WIDTH, dispatch};
 use crate::math::lists::Lists;
-use candidates::{Candidates, Span, single, soonest};
+use candidates::{Candidates, Span, release, single, soonest};
 use distances::{EdgeDistances, Hull, Hulls, NodesInTargets};
 use rayon::prelude::*;
 
@@ -39,8 +39,9 @@ use rayon::prelude::*;
 const EARLY: f64 = 1.3;
 /// Share of its size by which a target reaches beyond its nodes, and a little more.
 const BESIDE: f64 = 0.1;
-/// Pairs of bodies that one task looks through.
+/// Pairs of bodies that one task looks through at least, and tasks of each thread at most: each has room of its own.
 const TASK: usize = 16;
+const TASKS: usize = 4;
 /// Candidates that are passed over together while they sleep.
 const STRETCH: usize = 16;
 /// Rounding of the ways of candidates, which are kept in single precision.
@@ -227,8 +228,7 @@ impl BodyPairs {
 
     /// Renews the lists that could be used up before the next look, and wakes up who can touch until then.
     pub(crate) fn renew(&mut self, features: &Features, reaches: &Reaches) {
-        let all = !self.looked;
-        if all {
+        if !self.looked {
             // of the hulls the largest targets are known
             self.looked = true;
             self.pairs.clear();
@@ -258,7 +258,8 @@ impl BodyPairs {
         self.make_hulls(features);
         let mut pairs = std::mem::take(&mut self.pairs);
         let mut rooms = std::mem::take(&mut self.rooms);
-        self.tasks = pairs.len().div_ceil(TASK);
+        let task = TASK.max(pairs.len().div_ceil(TASKS * rayon::current_num_threads()));
+        self.tasks = pairs.len().div_ceil(task);
         if rooms.len() < self.tasks {
             rooms.resize_with(self.tasks, Room::default);
         }
@@ -274,18 +275,14 @@ impl BodyPairs {
             }
         };
         if self.tasks > 1 {
-            (pairs.par_chunks_mut(TASK).enumerate())
+            (pairs.par_chunks_mut(task).enumerate())
                 .zip(rooms.par_iter_mut())
-                .for_each(|((task, pairs), room)| some(TASK * task, pairs, room));
+                .for_each(|((i, pairs), room)| some(task * i, pairs, room));
         } else if self.tasks == 1 {
             some(0, &mut pairs, &mut rooms[0]);
         }
         (self.pairs, self.rooms) = (pairs, rooms);
         self.take_lists();
-        if all {
-            // so many lists are never made again at once
-            self.rooms.iter_mut().for_each(|room| room.made = Default::default());
-        }
         self.moved = EARLY * reaches.motion;
     }
 
@@ -417,6 +414,12 @@ impl BodyPairs {
                 }
             }
             candidates.live += new;
+            if candidates.is_too_large() {
+                candidates.close_ranks(kind, pairs, order, 0);
+            }
+            for room in &mut *rooms {
+                room.made[kind].release(candidates.live / TASK);
+            }
         }
     }
 
@@ -590,6 +593,9 @@ impl Room {
         for kind in [NODES, EDGES] {
             leave_room(&mut self.slept[kind]);
             leave_room(&mut self.awake[kind]);
+            let (slept, awake) = (self.slept[kind].len(), self.awake[kind].len());
+            release(&mut self.slept[kind], slept);
+            release(&mut self.awake[kind], awake);
             self.made[kind].clear();
             self.slept[kind].clear();
             self.awake[kind].clear();

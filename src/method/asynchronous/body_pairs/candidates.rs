@@ -38,6 +38,17 @@ pub(super) fn soonest(until: &[f32]) -> f32 {
     until.iter().fold(f32::INFINITY, |least, &u| if u < least { u } else { least })
 }
 
+/// Room that is far more than for so many: bodies that go fast for an instant have long lists, and it is given back after that.
+fn wasteful(needed: usize) -> usize {
+    6 * needed + 4096
+}
+
+pub(super) fn release<T>(list: &mut Vec<T>, needed: usize) {
+    if list.capacity() > wasteful(needed) {
+        list.shrink_to(2 * needed);
+    }
+}
+
 impl Candidates {
     pub(super) fn clear(&mut self) {
         self.until.clear();
@@ -52,6 +63,19 @@ impl Candidates {
 
     pub(super) fn bytes(&self) -> usize {
         size_of::<f32>() * self.until.capacity() + size_of::<[u32; 2]>() * self.of.capacity()
+    }
+
+    /// Has it far more room than lists?
+    pub(super) fn is_too_large(&self) -> bool {
+        self.of.capacity() > wasteful(self.live + self.live / 4)
+    }
+
+    /// Empties it, and gives room back that is far more than for so many.
+    pub(super) fn release(&mut self, needed: usize) {
+        self.until.clear();
+        self.of.clear();
+        release(&mut self.until, needed);
+        release(&mut self.of, needed);
     }
 
     /// Moves lists together, so that there is room for so many new ones, and some.
@@ -77,6 +101,8 @@ impl Candidates {
         self.of.truncate(free);
         // a few looks shall pass before the next time
         let enough = (free + new) + (free + new) / 4;
+        release(&mut self.until, enough);
+        release(&mut self.of, enough);
         self.until.reserve_exact(enough - free);
         self.of.reserve_exact(enough - free);
     }
