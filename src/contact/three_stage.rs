@@ -33,7 +33,7 @@ use crate::math::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
 use walk::{Piece, Task};
-use within::Moved;
+use within::{Marked, Moved};
 
 /// Steps a list of candidates should last at the present speed.
 const LIFE: f64 = 4.0;
@@ -122,6 +122,7 @@ pub struct ThreeStage {
     starts: Vec<NodePair>,
     spare: Candidates,
     moved: Vec<Moved>,
+    marked: Marked,
     findings: Findings,
     origin: Vec3,
     last: Option<(bool, bool, bool, bool, Pass)>,
@@ -189,6 +190,7 @@ impl ThreeStage {
             + self.findings.candidates.memory_bytes()
             + self.spare.memory_bytes()
             + self.moved.iter().map(|m| m.found.memory_bytes() + m.due.capacity()).sum::<usize>()
+            + self.marked.memory_bytes()
             + self.findings.narrow.memory_bytes()
             + size_of::<Group>() * self.old_groups.capacity()
             + size_of::<Walked>() * (self.walked.capacity() + self.old_walked.capacity())

@@ -18,16 +18,42 @@ pub(super) struct Moved {
     pub(super) due: Vec<bool>,
 }
 
+/// Nodes that have moved, and what hangs on them; all false in between.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marked {
+    nodes: Vec<bool>,
+    facets: Vec<bool>,
+    edges: Vec<bool>,
+    bodies: Vec<bool>,
+}
+
+impl Marked {
+    fn mark(&mut self, scene: &Scene, nodes: impl Iterator<Item = u32>, moved: bool) {
+        self.nodes.resize(scene.node_body.len(), false);
+        self.facets.resize(scene.facets.len(), false);
+        self.edges.resize(scene.edges.len(), false);
+        self.bodies.resize(scene.bodies.len(), false);
+        for k in nodes {
+            self.nodes[k as usize] = moved;
+            self.bodies[scene.node_body[k as usize] as usize] = moved;
+            scene.node_facets.of(k).iter().for_each(|&f| self.facets[f as usize] = moved);
+            scene.node_edges.of(k).iter().for_each(|&e| self.edges[e as usize] = moved);
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        [&self.nodes, &self.facets, &self.edges, &self.bodies].map(Vec::capacity).into_iter().sum()
+    }
+}
+
 impl Moved {
-    fn add(&mut self, scene: &Scene, all: &Candidates, group: &Group, moved: &impl Fn(u32) -> bool) {
+    fn add(&mut self, scene: &Scene, all: &Candidates, group: &Group, moved: &Marked) {
         let Moved { found, due } = self;
-        let face_moved = |f: u32| scene.facets[f as usize].corners().iter().any(|&k| moved(k));
-        let edge_moved = |e: u32| scene.edges[e as usize].nodes.iter().any(|&k| moved(k));
         let rules = AtRest::of(scene, group);
         // Which face is closest to a node is asked of all its candidates or of none.
         let pairs = || group.vertex_face.of(&all.vertex_face).iter().filter(|p| rules.node_face(p));
         for &[node, face] in pairs() {
-            due[node as usize] |= moved(node) || face_moved(face);
+            due[node as usize] |= moved.nodes[node as usize] || moved.facets[face as usize];
         }
         let from = [found.vertex_face.len(), found.edge_edge.len()];
         found.vertex_face.extend(pairs().filter(|p| due[p[0] as usize]));
@@ -35,7 +61,7 @@ impl Moved {
             due[p[0] as usize] = false;
         }
         let edges = group.edge_edge.of(&all.edge_edge).iter().filter(|p| rules.edges(p));
-        found.edge_edge.extend(edges.filter(|p| edge_moved(p[0]) || edge_moved(p[1])));
+        found.edge_edge.extend(edges.filter(|p| p.iter().any(|&e| moved.edges[e as usize])));
         found.add_group(group, from);
     }
 }
@@ -134,18 +160,18 @@ impl ThreeStage {
     }
 
     /// Measures again the candidates of the last call that have to do with nodes that have `moved` since, by less than
-    /// their reach; the records are theirs alone. `moved_bodies` tells who has such nodes.
+    /// their reach; the records are theirs alone.
     pub fn measure_moved(
         &mut self,
         scene: &Scene,
         x: &[Vec3],
         before: Option<&[Vec3]>,
         query: &Query,
-        moved_bodies: &[bool],
-        moved: impl Fn(u32) -> bool + Sync,
+        moved: impl Iterator<Item = u32> + Clone,
     ) {
-        let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, .. } = self;
-        let any_moved = |g: &&Group| moved_bodies[g.a as usize] || moved_bodies[g.b as usize];
+        self.marked.mark(scene, moved.clone(), true);
+        let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, marked, .. } = self;
+        let any_moved = |g: &&Group| marked.bodies[g.a as usize] || marked.bodies[g.b as usize];
         // As many parts as threads: each has room for all nodes.
         let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
         let groups = candidates.groups.par_chunks(size);
@@ -153,8 +179,9 @@ impl ThreeStage {
         groups.zip(&mut *parts).for_each(|(groups, part)| {
             part.found.clear();
             part.due.resize(scene.node_body.len(), false);
-            groups.iter().filter(any_moved).for_each(|g| part.add(scene, candidates, g, &moved));
+            groups.iter().filter(any_moved).for_each(|g| part.add(scene, candidates, g, marked));
         });
+        self.marked.mark(scene, moved, false);
         spare.clear();
         for part in parts {
             let [vf, ee] = [spare.vertex_face.len(), spare.edge_edge.len()].map(|n| n as u32);

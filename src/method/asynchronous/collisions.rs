@@ -110,6 +110,8 @@ pub(crate) struct Collisions {
     /// A look holds until this tick and for speeds up to the cap [m²/s²].
     until: u64,
     cap_squared: f64,
+    /// Nobody slower than this has to be looked for on its way [m/s].
+    slow: f64,
     found: Vec<u32>,
     /// Of each task.
     hits: Vec<Vec<Hit>>,
@@ -140,13 +142,14 @@ impl Collisions {
         let alone = contactors.iter().any(|c| c.travel > 0.0);
         contactors.sort_unstable_by_key(|c| (if alone { 0 } else { c.step }, c.node));
         let steps: Vec<u64> = contactors.iter().map(|c| c.step).collect();
-        let tasks = contactors.chunks(CHUNK).map(|_| Vec::with_capacity(CHUNK)).collect();
+        let tasks = contactors.chunks(CHUNK).map(|some| Vec::with_capacity(some.len() / 4)).collect();
         Collisions {
             pairs_of_bodies: BodyPairs::default(),
             size,
             thinnest: targets.list.iter().map(|t| t.thickness).fold(f64::MAX, f64::min),
             until: 0,
             cap_squared: 0.0,
+            slow: 0.0,
             check_groups: check_groups(&steps, alone),
             near: Near::default(),
             contactors,
@@ -204,14 +207,23 @@ impl Collisions {
     pub(crate) fn refresh(&mut self, edges: &mut Edges, context: &ContactContext) {
         let motion = context.motion();
         let Collisions { pairs_of_bodies: pairs, world, targets, contactors, obstacles, .. } = self;
+        let before = self.cap_squared.sqrt();
         self.cap_squared = FASTER * FASTER * pairs.look(&motion);
         let cap = self.cap_squared.sqrt();
         let (now, clock) = (motion.when.tick, &motion.when.clock);
-        let way = WAY * self.size;
+        let mut way = WAY * self.size;
         self.until = if cap > 0.0 { now + clock.ticks_in(way / cap) } else { u64::MAX };
+        // a look that does not last until the next contact check need not last at all
+        let after = |group: &CheckGroup| if group.next > now { group.next } else { now + group.step };
+        let groups = self.check_groups.iter().chain(&edges.check_groups);
+        if groups.map(after).min().is_some_and(|next| next >= self.until) {
+            (self.until, way) = (now + 1, 0.0);
+        }
         // who may have gone through something is looked for on its way
         let longest = self.check_groups.iter().map(|group| group.step).max().unwrap_or(0);
-        let farthest = 2.0 * cap * clock.between(0, longest);
+        let seconds = clock.between(0, longest);
+        self.slow = 0.5 * FAR * self.thinnest / seconds;
+        let farthest = 2.0 * cap.max(before) * seconds;
         let beside = if farthest > FAR * self.thinnest { farthest } else { 0.0 };
         let room = ROOM * self.size;
         let reaches = Reaches { listed: LISTED * self.size, motion: way, beside, apart: room };
@@ -219,11 +231,19 @@ impl Collisions {
         obstacles.place(context.model, world, &motion);
         edges.refresh(pairs, obstacles, room, &motion);
         let found = &mut self.found;
+        let mut body = (NOTHING, false);
         self.near.renew(&mut self.check_groups, contactors.len(), pairs.nodes_awake(), |i| {
             let c = &contactors[i];
+            if body.0 != c.body {
+                body = (c.body, obstacles.may_touch_body(pairs.extent(c.body), room));
+            }
             // who was inside somebody must look to forget it
-            let mut near = || obstacles.may_touch(&pairs.at(c.node, &motion), room, found);
-            [c.known.0 != NOTHING, c.behind != NOTHING || !obstacles.is_empty() && near()]
+            let mut near = || {
+                let y = pairs.at(c.node, &motion);
+                let from = if c.seen.1 > 0 { c.seen.0 } else { y };
+                body.1 && obstacles.may_touch([&from, &y], room, found)
+            };
+            [c.known.0 != NOTHING, c.behind != NOTHING || near()]
         });
     }
 
@@ -241,7 +261,13 @@ impl Collisions {
     #[inline]
     pub(crate) fn notice_speed(&mut self, speed_squared: f64, now: u64) {
         if speed_squared > self.cap_squared {
-            self.until = now;
+            let cap = FASTER * speed_squared.sqrt();
+            // a look that holds for this tick alone holds for any speed, unless somebody may have gone through something
+            if self.until == now + 1 && cap <= self.slow {
+                self.cap_squared = cap * cap;
+            } else {
+                self.until = now;
+            }
         }
     }
 
@@ -272,9 +298,9 @@ impl Collisions {
             }
         }
         // all of them, whoever can meet somebody: what is remembered must not hang on how old lists are
-        let motion = context.motion();
+        let (motion, pairs) = (context.motion(), &self.pairs_of_bodies);
         for c in &mut self.contactors[first..first + count] {
-            c.seen = (motion.at(c.node), motion.when.tick + 1);
+            c.seen = (pairs.at(c.node, &motion), motion.when.tick + 1);
         }
         (self.hits, self.order) = (hits, order);
         self.notice_impulses(context.when.tick);
@@ -312,15 +338,12 @@ impl Collisions {
     fn find_hits(
         &self,
         check_group: usize,
-        hits: &mut Vec<Vec<Hit>>,
+        hits: &mut [Vec<Hit>],
         model: &Model,
         motion: &DriftedView,
     ) -> usize {
         let active = self.near.active(&self.check_groups[check_group]);
         let tasks = active.len().div_ceil(CHUNK);
-        while hits.len() < tasks {
-            hits.push(Vec::with_capacity(CHUNK));
-        }
         let (at, cap) = (|n: u32| self.pairs_of_bodies.at(n, motion), self.cap_squared.sqrt());
         let some = |members: &[u32], hits: &mut Vec<Hit>| {
             hits.clear();
@@ -336,7 +359,7 @@ impl Collisions {
                     let target = &self.targets.list[id as usize];
                     let way = || came - seconds * motion.v[target.nodes[0] as usize];
                     let fast = may_be_fast && way().norm_squared() > (FAR * target.thickness).powi(2);
-                    if !fast && !self.pairs_of_bodies.may_hold(id, target, &y, motion) {
+                    if !fast && !self.pairs_of_bodies.may_hold(id, &y, motion) {
                         continue;
                     }
                     let normal_now = || self.targets.node_normal(&self.world.scene, contactor.node, at);
@@ -366,14 +389,9 @@ impl Collisions {
         tasks
     }
 
-    /// Of a check group those who may touch obstacles. Who goes fast may be through a thin wall already: where there are walls,
-    /// everybody who may meet anybody.
+    /// Of a check group those who may touch obstacles.
     fn beside_obstacles(&self, check_group: usize) -> &[u32] {
-        let check_group = &self.check_groups[check_group];
-        match self.obstacles.are_planes() {
-            true => self.near.beside_obstacles(check_group),
-            false => self.near.active(check_group),
-        }
+        self.near.beside_obstacles(&self.check_groups[check_group])
     }
 
     fn try_obstacles(&mut self, i: usize, context: &mut ContactContext) {

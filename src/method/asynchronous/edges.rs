@@ -23,6 +23,7 @@ use super::options::Response;
 use crate::contact::cells::box_around;
 use crate::contact::scene::{Edge, Scene};
 use crate::math::Vec3;
+use crate::math::lane::{Lane, MAX_WIDTH, OnLanes, dispatch};
 use crate::mesh::surface::NONE;
 use crate::model::Model;
 use rayon::prelude::*;
@@ -33,8 +34,11 @@ const FLAT: f64 = 0.996_194_698_091_745_5;
 const END: f64 = 0.02;
 /// Sine of the angle below which edges are parallel.
 const PARALLEL: f64 = 0.05;
-/// Edges that one task looks for.
+/// Edges that one task looks for, and pairs of them that are judged together.
 const CHUNK: usize = 256;
+const BLOCK: usize = 8 * MAX_WIDTH;
+/// Bounds that are judged together are wider by this share.
+const NEARLY: f64 = 1e-6;
 
 /// An edge inside a surface.
 #[derive(Clone, Copy, Debug)]
@@ -204,28 +208,103 @@ fn find_crossed(
     list: &[EdgeOf],
     collisions: &Collisions,
     motion: &DriftedView,
-    tasks: &mut Vec<Vec<Crossed>>,
+    tasks: &mut [Vec<Crossed>],
 ) {
-    let at = |n: u32| collisions.pairs_of_bodies.at(n, motion);
-    let some = |active: &[u32], found: &mut Vec<Crossed>| {
-        for &i in active {
-            for &id in near.of(i as usize) {
-                let lines = [&list[i as usize].line, &list[id as usize].line];
-                if let Some(crossing) = Crossing::of(lines, &collisions.world.scene, at, at) {
-                    found.push((collisions.rank(-crossing.gap), [i, id], crossing));
-                }
+    let pairs_of_bodies = &collisions.pairs_of_bodies;
+    let at = |n: u32| pairs_of_bodies.at(n, motion);
+    let judge = |pairs: &[[u32; 2]], found: &mut Vec<Crossed>| {
+        let mut may_cross = [0.0; BLOCK];
+        dispatch(MayCross { list, pairs_of_bodies, motion, pairs, out: &mut may_cross });
+        for (&[i, id], _) in pairs.iter().zip(may_cross).filter(|(_, may)| *may > 0.0) {
+            let lines = [&list[i as usize].line, &list[id as usize].line];
+            if let Some(crossing) = Crossing::of(lines, &collisions.world.scene, at, at) {
+                found.push((collisions.rank(-crossing.gap), [i, id], crossing));
             }
         }
     };
+    let some = |active: &[u32], found: &mut Vec<Crossed>| {
+        let (mut block, mut filled) = ([[0; 2]; BLOCK], 0);
+        for &i in active {
+            for &id in near.of(i as usize) {
+                block[filled] = [i, id];
+                filled += 1;
+                if filled == BLOCK {
+                    judge(&block, found);
+                    filled = 0;
+                }
+            }
+        }
+        judge(&block[..filled], found);
+    };
     let count = active.len().div_ceil(CHUNK);
-    while tasks.len() < count {
-        tasks.push(Vec::with_capacity(CHUNK));
-    }
     if count > 1 {
         active.par_chunks(CHUNK).zip(tasks.par_iter_mut()).for_each(|(active, found)| some(active, found));
     } else if count == 1 {
         some(active, &mut tasks[0]);
     }
+}
+
+/// Which of some pairs of edges may have crossed: all but those of which [`Crossing::of`] is certain to say no. The bounds are wider than
+/// round-off by far.
+struct MayCross<'a> {
+    list: &'a [EdgeOf],
+    pairs_of_bodies: &'a BodyPairs,
+    motion: &'a DriftedView<'a>,
+    pairs: &'a [[u32; 2]],
+    out: &'a mut [f64; BLOCK],
+}
+
+impl OnLanes for MayCross<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane>(self, token: L::Token) {
+        let MayCross { list, pairs_of_bodies, motion, pairs, out } = self;
+        for (pairs, out) in pairs.chunks(L::WIDTH).zip(out.chunks_mut(L::WIDTH)) {
+            let last = pairs.len() - 1;
+            let mut x = [[L::splat(token, 0.0); 4]; 4];
+            for (k, x) in x.iter_mut().enumerate() {
+                // beside the ends of each edge, how deep it may cross others
+                *x = L::columns(token, |l| {
+                    let edge = pairs[l.min(last)][k / 2];
+                    let at = pairs_of_bodies.at(list[edge as usize].line.nodes[k % 2], motion);
+                    [at.x, at.y, at.z, pairs_of_bodies.deep(edge)]
+                });
+            }
+            let mut lanes = [0.0; MAX_WIDTH];
+            may_cross(&x).store(&mut lanes);
+            out[..pairs.len()].copy_from_slice(&lanes[..pairs.len()]);
+        }
+    }
+}
+
+/// One where the bounds of [`nearest`] and of the depth hold, or nearly; zero elsewhere.
+#[inline(always)]
+fn may_cross<L: Lane>([a0, a1, b0, b1]: &[[L; 4]; 4]) -> L {
+    let (a, b, r) = (minus(a1, a0), minus(b1, b0), minus(b0, a0));
+    let (aa, ab, bb, rr) = (dot(&a, &a), dot(&a, &b), dot(&b, &b), dot(&r, &r));
+    let (ra, rb) = (dot(&r, &a), dot(&r, &b));
+    let determinant = aa * bb - ab * ab;
+    let (s, t) = (ra * bb - rb * ab, ra * ab - rb * aa);
+    let across = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+    let height = dot(&r, &across);
+    let deep = a0[3].min(b0[3]);
+    let (yes, no) = (aa.of(1.0), aa.of(0.0));
+    let may = determinant.if_less(aa * bb * (PARALLEL * PARALLEL * (1.0 - NEARLY)), no, yes);
+    let may = s.min(t).if_less(determinant * (END - NEARLY), no, may);
+    let may = (determinant * (1.0 - END + NEARLY)).if_less(s.max(t), no, may);
+    let deepest = (deep * deep + rr * 1e-12) * determinant * (1.0 + NEARLY);
+    deepest.if_less(height * height, no, may)
+}
+
+#[inline(always)]
+fn minus<L: Lane>(p: &[L; 4], q: &[L; 4]) -> [L; 3] {
+    [p[0] - q[0], p[1] - q[1], p[2] - q[2]]
+}
+
+#[inline(always)]
+fn dot<L: Lane>(p: &[L; 3], q: &[L; 3]) -> L {
+    p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
 }
 
 /// Unit outward normal of a facet.
@@ -262,8 +341,8 @@ impl Crossing {
         }
         let out = b.outwards(scene, at_b);
         let (normal, gap) = if n.dot(&out) > 0.0 { (n, along) } else { (-n, -along) };
-        let parts = normal.dot(&out) > 0.0 && normal.dot(&a.outwards(scene, at_a)) < 0.0;
-        (parts && gap <= 0.0).then_some(Crossing { s, t, normal, gap })
+        let parts = || normal.dot(&out) > 0.0 && normal.dot(&a.outwards(scene, at_a)) < 0.0;
+        (gap <= 0.0 && parts()).then_some(Crossing { s, t, normal, gap })
     }
 }
 

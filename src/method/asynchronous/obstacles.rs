@@ -71,11 +71,6 @@ impl Obstacles {
         self.planes.is_empty() && self.facets.is_empty()
     }
 
-    /// Is everything a plane?
-    pub(crate) fn are_planes(&self) -> bool {
-        self.facets.is_empty()
-    }
-
     /// Memory of the boxes of its facets and edges [bytes].
     pub(crate) fn memory_bytes(&self) -> usize {
         self.cells.memory_bytes() + self.edge_cells.memory_bytes()
@@ -151,8 +146,9 @@ impl Obstacles {
         self.found = found;
     }
 
-    /// Can a node that is at `y` now, and goes no further than `room`, touch an obstacle as it is now?
-    pub(crate) fn may_touch(&self, y: &Vec3, room: f64, found: &mut Vec<u32>) -> bool {
+    /// Can a node that was at `from` when it was last checked, is at `y` now, and goes no further than `room`, touch an obstacle as it
+    /// is now? Who goes fast may be through a thin wall already.
+    pub(crate) fn may_touch(&self, [from, y]: [&Vec3; 2], room: f64, found: &mut Vec<u32>) -> bool {
         if self.moving {
             return !self.is_empty();
         }
@@ -162,9 +158,21 @@ impl Obstacles {
         if self.facets.is_empty() {
             return false;
         }
-        let (lo, hi) = (y.add_scalar(-room), y.add_scalar(room));
+        let (lo, hi) = (y.inf(from).add_scalar(-room), y.sup(from).add_scalar(room));
         self.cells.query_box(lo.as_ref(), hi.as_ref(), found);
         !found.is_empty()
+    }
+
+    /// Can nodes in this box, of which none goes further than `room`, touch an obstacle as it is now? Planes tell that at once.
+    pub(crate) fn may_touch_body(&self, around: &Aabb, room: f64) -> bool {
+        if self.moving || !self.facets.is_empty() {
+            return !self.is_empty();
+        }
+        let corner = |n: &Vec3| Vec3::from_fn(|k, _| if n[k] > 0.0 { around.lo[k] } else { around.hi[k] });
+        let height = |[point, n]: &[Vec3; 2]| n.dot(&(corner(n) - point));
+        // round-off is on the safe side
+        let far = |plane: &[Vec3; 2]| height(plane) > 1.001 * room;
+        !self.standing.iter().all(far)
     }
 
     /// Contacts of a node at `y`, with the obstacle's body; the node is point zero of the pair.

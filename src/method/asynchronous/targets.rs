@@ -28,7 +28,7 @@ use crate::model::Model;
 const AGAINST: f64 = -0.25;
 /// How far beside an element a node may be and still be in it, in reference coordinates: where cross-sections are equal,
 /// nodes run along edges. It acts along the face only.
-const BESIDE: f64 = 0.05;
+pub(crate) const BESIDE: f64 = 0.05;
 /// Outside by less than this share of the element's size is round-off.
 const ON_FACE: f64 = 1e-12;
 /// The inverse map must be as exact as that, relative to the element's size: angular momentum hangs on it.
@@ -37,7 +37,7 @@ const MISSED: f64 = 1e-11;
 const DEEPEST: f64 = 0.5;
 /// Along any direction a hex with what is beside it is no longer on either side than its nodes by this share of what lies between
 /// them: linear along each of three coordinates, and each reaches over by `BESIDE`/2, `((1 + BESIDE)³ − 1)/2` together.
-const BESIDE_HEX: f64 = 0.09;
+pub(crate) const BESIDE_HEX: f64 = 0.09;
 /// Faces as near as this to the nearest one are equally near.
 const TIE: f64 = 0.01;
 
@@ -224,13 +224,14 @@ impl Targets {
         if !shape_functions::contains(target.kind, xi, BESIDE) {
             return None;
         }
+        // who is near and not inside ends here, as a rule
+        let (found, faces) = sides_above(target, x, xi, y, &normal(), model)?;
         let mut missed = y - shape_functions::position(target.kind, x, xi);
         missed.rows_mut(dimension, 3 - dimension).fill(0.0);
         let exact = missed.norm() <= MISSED * target.size;
         if !exact || shape_functions::jacobian(target.kind, x, xi).determinant() <= 0.0 {
             return None;
         }
-        let (found, faces) = sides_above(target, x, xi, y, &normal(), model)?;
         chosen(&found[..faces], known, shape_functions::values(target.kind, xi))
     }
 }

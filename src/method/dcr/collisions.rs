@@ -73,10 +73,6 @@ pub(super) struct Collisions {
     /// The same of the step before, while this one is answered.
     before: Vec<[u32; 2]>,
     pub(super) impacts: ImpactIslands,
-    /// Nodes that the last look at overlaps is about; all false in between.
-    listed: Vec<bool>,
-    /// Whose nodes these are.
-    listed_bodies: Vec<bool>,
     /// Farthest that contact moved a node of each body in its last step [m].
     pushed: Vec<f64>,
     pub account: Account,
@@ -90,9 +86,9 @@ pub(super) struct Collisions {
 impl Collisions {
     pub(super) fn new(model: &Model) -> Collisions {
         let world = ContactWorld::new(model, true);
+        let inv_mass = world.inertia.all();
         Collisions {
             on_the_way: ThreeStage::new(),
-            inv_mass: world.inertia.all(),
             start: world.x.clone(),
             list: Vec::new(),
             stretches: Vec::new(),
@@ -100,9 +96,8 @@ impl Collisions {
             sorted: Vec::new(),
             known: Vec::new(),
             before: Vec::new(),
-            impacts: ImpactIslands::default(),
-            listed: Vec::new(),
-            listed_bodies: Vec::new(),
+            impacts: ImpactIslands::among(&inv_mass),
+            inv_mass,
             pushed: Vec::new(),
             account: Account::new(model),
             impact_zones: ImpactZones::default(),
@@ -300,17 +295,13 @@ impl Collisions {
     /// What overlaps goes the deepest first, nodes before edges, equal depths by their numbers: whoever comes first is told by
     /// the scene, not by the order in which its bodies are listed.
     fn put_in_order(&mut self, from: usize) {
-        let Collisions { world, list, order, sorted, .. } = self;
-        let at = world.places();
+        let Collisions { list, order, sorted, .. } = self;
         let equal = SAME_DEPTH * self.deepest;
         order.clear();
-        order.resize(list.len() - from, (false, 0, 0));
-        let places = list[from..].par_iter().zip(order.par_iter_mut()).enumerate().with_min_len(STRETCH);
-        places.for_each(|(i, (pair, place))| {
-            let gap = at.measured_anew(pair).map_or(0.0, |pair| pair.gap);
-            let depth = (gap / equal).round() as i64;
-            *place = (pair.key.kind == Kind::EdgeEdge, depth, (from + i) as u32);
-        });
+        order.extend(list[from..].iter().zip(from as u32..).map(|(pair, place)| {
+            let depth = (pair.gap / equal).round() as i64;
+            (pair.key.kind == Kind::EdgeEdge, depth, place)
+        }));
         order.sort_unstable();
         sorted.clear();
         sorted.extend(order.iter().map(|o| list[o.2 as usize]));
@@ -523,25 +514,17 @@ impl Collisions {
     pub(super) fn penetration(&mut self, options: &Options) -> Result<f64, SearchError> {
         let (query, one_search) = (self.query(options), self.one_search());
         self.measure_pushes();
-        let Collisions { world, account, start, list, listed, listed_bodies, pushed, .. } = self;
+        let Collisions { world, account, start, list, pushed, .. } = self;
         let ContactWorld { scene, search, x: now, .. } = world;
         if !one_search {
             search.cover(scene, now, &query, pushed)?;
         }
-        listed.resize(now.len(), false);
-        listed_bodies.clear();
-        listed_bodies.resize(scene.bodies.len(), false);
         let named = list.iter().map(|pair| match pair.key.kind {
             Kind::EdgeEdge => scene.edges[pair.key.first as usize].nodes[0],
             _ => pair.key.first,
         });
-        let all = account.nodes.iter().map(|n| n.node).chain(named);
-        for k in all.clone() {
-            listed[k as usize] = true;
-            listed_bodies[scene.node_body[k as usize] as usize] = true;
-        }
-        search.measure_moved(scene, now, Some(start), &query, listed_bodies, |k| listed[k as usize]);
-        all.for_each(|k| listed[k as usize] = false);
+        let moved = account.nodes.iter().map(|n| n.node).chain(named);
+        search.measure_moved(scene, now, Some(start), &query, moved);
         Ok(self.deepest_record())
     }
 

@@ -24,6 +24,7 @@
 //! the bodies together. On two graded bars whose meshes do not match it was 1.8 % in one impact.
 
 mod pieces;
+mod rounds;
 
 use super::collisions::Collisions;
 use super::{Cone, Exchanges, Options, Variant};
@@ -35,6 +36,7 @@ use crate::method::newmark::Newmark;
 use crate::method::response::{self, Impact, Terms};
 use crate::model::Model;
 use pieces::{Pieces, Touched};
+use rounds::Rounds;
 
 /// An island is settled when a round changes no velocity by more than this share of its fastest approach.
 const SETTLED: f64 = 1e-3;
@@ -121,9 +123,17 @@ pub(crate) struct ImpactIslands {
     /// Island of each contact and its place above, sorted.
     order: Vec<[u32; 2]>,
     pieces: Pieces,
+    rounds: Rounds,
 }
 
 impl ImpactIslands {
+    /// Of impacts among nodes whose inverse masses stay.
+    pub(super) fn among(inv_mass: &[Mat3]) -> ImpactIslands {
+        let mut islands = ImpactIslands::default();
+        islands.rounds.prepare(inv_mass);
+        islands
+    }
+
     pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.moves.clear();
@@ -164,7 +174,8 @@ impl ImpactIslands {
         v: &mut [Vec3],
     ) {
         self.sort(places.len(), places, inv_mass);
-        let ImpactIslands { pending, order, .. } = self;
+        let ImpactIslands { pending, order, rounds, .. } = self;
+        rounds.prepare(inv_mass);
         for of in order.chunk_by(|a, b| a[0] == b[0]) {
             if let &[[_, alone]] = of {
                 let c = alone as usize;
@@ -175,7 +186,7 @@ impl ImpactIslands {
                 continue;
             }
             let island = Island { of, inv_mass, sweeps, stick: terms.stick, corrected: false };
-            island.bounce(pending, v);
+            island.bounce(rounds, pending, v);
             island.lift(pending, &parting, v);
         }
     }
@@ -186,7 +197,7 @@ impl Collisions {
     pub(crate) fn exchange(&mut self, model: &Model, options: &Options, newmark: &Newmark, v: &mut [Vec3]) {
         let mut impacts = std::mem::take(&mut self.impacts);
         impacts.sort(self.account.nodes.len(), &self.account.slot, &self.inv_mass);
-        let ImpactIslands { pending, order, pieces, .. } = &mut impacts;
+        let ImpactIslands { pending, order, pieces, rounds, .. } = &mut impacts;
         if options.cone == Cone::Printed {
             pending.iter_mut().for_each(|w| w.pair.mu /= 1.0 + w.pair.e);
         }
@@ -215,7 +226,7 @@ impl Collisions {
             }
         } else {
             for island in order.chunk_by(|a, b| a[0] == b[0]) {
-                self.account.sums.returned += exchange.bounce(island, &self.inv_mass, pending, v);
+                self.account.sums.returned += exchange.bounce(island, &self.inv_mass, rounds, pending, v);
                 for &[_, c] in island {
                     self.account(&pending[c as usize], model, options, newmark, v);
                 }
@@ -276,12 +287,13 @@ impl Exchange {
         &self,
         of: &[[u32; 2]],
         inv_mass: &[Mat3],
+        rounds: &mut Rounds,
         pending: &mut [PendingImpact],
         v: &mut [Vec3],
     ) -> f64 {
         let &Exchange { sweeps, stick, corrected } = self;
         let &[[_, alone]] = of else {
-            return Island { of, inv_mass, sweeps, stick, corrected }.bounce(pending, v);
+            return Island { of, inv_mass, sweeps, stick, corrected }.bounce(rounds, pending, v);
         };
         let w = &mut pending[alone as usize];
         let terms = Terms { stick, work: w.work, parting: 0.0 };
@@ -289,6 +301,32 @@ impl Exchange {
         w.take(&impact, stick);
         if corrected { w.work - impact.owed } else { 0.0 }
     }
+}
+
+/// Impulse of compression after which a contact that opens at this speed is stopped, or does not press.
+#[inline(always)]
+fn stopped(compression: f64, opening: f64, inv_n: f64) -> f64 {
+    f64::max(0.0, compression - opening / inv_n)
+}
+
+/// What friction does beside `so_far`: all of it would be `stick`, as far as the cone of a normal impulse and a coefficient allows. `u` is
+/// the relative velocity, and `inv` how an impulse changes it.
+#[inline(always)]
+fn more_friction(
+    so_far: &Vec3,
+    stick: &Vec3,
+    (pressed, mu): (f64, f64),
+    n: &Vec3,
+    u: &Vec3,
+    inv: impl Fn(Vec3) -> Vec3,
+) -> Vec3 {
+    let mut more = scale_to_cone(pressed, stick, n, mu) * stick - so_far;
+    // energy of a share θ of it: b θ + c θ²; restraints that couple the directions could make it a source
+    let (b, c) = (more.dot(u), 0.5 * more.dot(&inv(more)));
+    if b + c > 0.0 {
+        more *= (-b / c).clamp(0.0, 1.0);
+    }
+    more
 }
 
 /// Contacts that share nodes.
@@ -311,8 +349,8 @@ impl Island<'_> {
         response::push(&w.pair, impulse, self.inv_mass, v);
     }
 
-    /// All phases; returns the work given back.
-    fn bounce(&self, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
+    /// All phases; returns the work given back. `rounds` know the inverse masses.
+    fn bounce(&self, rounds: &mut Rounds, pending: &mut [PendingImpact], v: &mut [Vec3]) -> f64 {
         let mut fastest: f64 = 0.0;
         for c in self.places() {
             let w = &mut pending[c];
@@ -326,10 +364,19 @@ impl Island<'_> {
         if !closing {
             return 0.0;
         }
-        self.compression(pending, SETTLED * fastest, v);
+        let close_together = rounds.can(self, pending);
+        if close_together {
+            rounds.compression(self, pending, SETTLED * fastest, v);
+        } else {
+            self.compression(pending, SETTLED * fastest, v);
+        }
         let returned = self.restitution(pending, v);
         if self.places().any(|c| pending[c].pair.mu > 0.0) {
-            self.friction(pending, SETTLED * fastest, v);
+            if close_together {
+                rounds.friction(self, pending, SETTLED * fastest, v);
+            } else {
+                self.friction(pending, SETTLED * fastest, v);
+            }
             if self.stick == Stick::Elastic {
                 self.return_slip(pending, v);
             }
@@ -346,7 +393,7 @@ impl Island<'_> {
                 if w.inv_n == 0.0 {
                     continue;
                 }
-                let compression = f64::max(0.0, w.compression - w.opening(v) / w.inv_n);
+                let compression = stopped(w.compression, w.opening(v), w.inv_n);
                 let more = compression - w.compression;
                 w.compression = compression;
                 self.push(w, &(more * w.pair.normal), v);
@@ -409,12 +456,7 @@ impl Island<'_> {
                 let u = w.pair.relative_velocity(v);
                 let stick = w.friction + response::stick(&w.inv, w.inv_n, &u, n.dot(&u), &Vec3::zeros(), &n);
                 let pressed = if self.stick == Stick::Elastic { w.compression } else { w.normal };
-                let mut more = scale_to_cone(pressed, &stick, &n, w.pair.mu) * stick - w.friction;
-                // energy of a share θ of it: b θ + c θ²; restraints that couple the directions could make it a source
-                let (b, c) = (more.dot(&u), 0.5 * more.dot(&(w.inv * more)));
-                if b + c > 0.0 {
-                    more *= (-b / c).clamp(0.0, 1.0);
-                }
+                let more = more_friction(&w.friction, &stick, (pressed, w.pair.mu), &n, &u, |j| w.inv * j);
                 w.friction += more;
                 self.push(w, &more, v);
                 let after = w.pair.relative_velocity(v);

@@ -7,17 +7,18 @@ use crate::method::asynchronous::clock::Clock;
 use crate::method::asynchronous::edges::Crossing;
 use crate::method::asynchronous::groups::Groups;
 use crate::method::asynchronous::synchronised::{Phase, When};
-use crate::model::{BodySpec, Builder, Table};
+use crate::model::{BodySpec, Builder, State, Table};
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
 }
 
-fn two_boxes() -> Model {
+/// Boxes of one material: name, size, cells, lower corner.
+fn boxes(all: &[(&str, [f64; 3], [u32; 3], Vec3)]) -> Model {
     let mut builder = Builder::default();
-    for (name, at, cells) in [("a", Vec3::zeros(), [4, 3, 5]), ("b", Vec3::new(0.8, 0.1, 0.2), [3, 4, 2])] {
-        let mut mesh = shape::Box::new([1.0; 3], cells).build().unwrap();
+    for &(name, size, cells, at) in all {
+        let mut mesh = shape::Box::new(size, cells).build().unwrap();
         mesh.nodes.iter_mut().for_each(|p| *p += at);
         let law = Law::StVenantKirchhoff { young: 2.5, poisson: 0.25, density: 1.0 };
         builder.body(BodySpec {
@@ -32,6 +33,87 @@ fn two_boxes() -> Model {
         });
     }
     builder.build().unwrap()
+}
+
+/// Bodies that move as they are told.
+struct Stage {
+    model: Model,
+    clock: Clock,
+    collisions: Collisions,
+    edges: Edges,
+    groups: Groups,
+    state: State,
+    tau: Vec<u64>,
+    /// Looks so far.
+    looks: usize,
+}
+
+impl Stage {
+    fn new(model: Model) -> Stage {
+        let clock = Clock { begin: 0.0, tick: 1e-3 };
+        let local = vec![4e-3; model.reference.len()];
+        let kicks = vec![None; local.len()];
+        let around = Around { local: &local, average: 4e-3, smallest: 4e-3, kicks: &kicks };
+        let mut collisions = Collisions::new(&model, &Options::default(), &around, clock.tick);
+        let still: Vec<Vec<Option<u64>>> = model.blocks.iter().map(|b| vec![None; b.potentials()]).collect();
+        let groups = Groups::new(&model, &still);
+        let state = model.rest();
+        let tau = vec![0; state.x.len()];
+        let edges = Edges::new(&model, &collisions);
+        collisions.prepare(&model, &edges);
+        Stage { model, clock, collisions, edges, groups, state, tau, looks: 0 }
+    }
+
+    /// From `tick` on a node moves with `v`.
+    fn send(&mut self, node: usize, v: Vec3, tick: u64) {
+        self.state.x[node] += self.clock.between(self.tau[node], tick) * self.state.v[node];
+        (self.tau[node], self.state.v[node]) = (tick, v);
+        self.collisions.notice_speed(v.norm_squared(), tick);
+    }
+
+    fn send_body(&mut self, body: usize, v: Vec3, tick: u64) {
+        self.model.bodies[body].nodes.clone().for_each(|n| self.send(n, v, tick));
+    }
+
+    /// Looks if it is time to, and compares who is in whom, and has crossed whom, by the lists with what is found when everybody is
+    /// asked; returns how many are, and have.
+    fn compare(&mut self, tick: u64) -> [usize; 2] {
+        let Stage { model, clock, collisions, edges, groups, state, tau, looks } = self;
+        let when = When { tick, phase: Phase::Centred, clock: *clock };
+        let context = ContactContext { model, groups, state, tau, when };
+        if collisions.is_due(tick) {
+            collisions.refresh(edges, &context);
+            *looks += 1;
+        }
+        let motion = context.motion();
+        let mut found = 0;
+        for check_group in 0..collisions.check_groups.len() {
+            let mut hits = std::mem::take(&mut collisions.hits);
+            // nobody has come from anywhere
+            collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick + 1));
+            let tasks = collisions.find_hits(check_group, &mut hits, model, &motion);
+            let listed: Vec<(u32, u32)> =
+                hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
+            let mut asked = Vec::new();
+            for i in collisions.check_groups[check_group].members.clone() {
+                let c = collisions.contactors[i as usize];
+                for (t, target) in collisions.targets.list.iter().enumerate() {
+                    let y = motion.at(c.node);
+                    let at = |n| motion.at(n);
+                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, at);
+                    if target.body != c.body
+                        && collisions.targets.find(target, &y, normal, None, model, at).is_some()
+                    {
+                        asked.push((i, t as u32));
+                    }
+                }
+            }
+            assert_eq!(listed, asked, "tick {tick}");
+            collisions.hits = hits;
+            found += listed.len();
+        }
+        [found, compare_crossings(edges, collisions, &motion)]
+    }
 }
 
 /// Which edges have crossed by the lists are those that have when everybody is asked; returns how many.
@@ -55,67 +137,75 @@ fn compare_crossings(edges: &Edges, collisions: &Collisions, motion: &DriftedVie
 /// is in whom when everybody is asked, however long ago the lists were made.
 #[test]
 fn lists_of_candidates_miss_nobody() {
-    let model = two_boxes();
-    let clock = Clock { begin: 0.0, tick: 1e-3 };
-    let local = vec![1e-2; model.reference.len()];
-    let kicks = vec![None; local.len()];
-    let around = Around { local: &local, average: 1e-2, smallest: 1e-2, kicks: &kicks };
-    let mut collisions = Collisions::new(&model, &Options::default(), &around, clock.tick);
-    let still: Vec<Vec<Option<u64>>> = model.blocks.iter().map(|b| vec![None; b.potentials()]).collect();
-    let mut groups = Groups::new(&model, &still);
-    let mut state = model.rest();
-    let mut tau = vec![0; state.x.len()];
-    let (mut seed, mut tick, mut found, mut renewed) = (12, 0, 0, 0);
-    let mut edges = Edges::new(&model, &collisions);
-    collisions.prepare(&model, &edges);
-    let mut crossings = 0;
-    for round in 0..400 {
-        tick += 1 + (20.0 * (random(&mut seed) + 0.5)) as u64;
-        if round % 3 == 0 {
-            for n in 0..state.x.len() {
+    let mut stage = Stage::new(boxes(&[
+        ("a", [1.0; 3], [4, 3, 5], Vec3::zeros()),
+        ("b", [1.0; 3], [3, 4, 2], Vec3::new(0.8, 0.1, 0.2)),
+    ]));
+    let (mut seed, mut tick, mut sum) = (12, 0, [0; 2]);
+    for round in 0..1600 {
+        tick += 1 + (4.0 * (random(&mut seed) + 0.5)) as u64;
+        if round % 12 == 0 {
+            for n in 0..stage.state.x.len() {
                 if random(&mut seed) > 0.2 {
-                    state.x[n] += clock.between(tau[n], tick) * state.v[n];
-                    tau[n] = tick;
                     // towards where it was at first, and about
                     let noise = Vec3::new(random(&mut seed), random(&mut seed), random(&mut seed));
-                    state.v[n] = 2.0 * (model.reference[n] - state.x[n]) + 1.2 * noise;
-                    collisions.notice_speed(state.v[n].norm_squared(), tick);
+                    let at = stage.state.x[n] + stage.clock.between(stage.tau[n], tick) * stage.state.v[n];
+                    stage.send(n, 2.0 * (stage.model.reference[n] - at) + 1.2 * noise, tick);
                 }
             }
         }
-        let when = When { tick, phase: Phase::Centred, clock };
-        let context =
-            ContactContext { model: &model, groups: &mut groups, state: &mut state, tau: &mut tau, when };
-        if collisions.is_due(tick) {
-            collisions.refresh(&mut edges, &context);
-            renewed += 1;
-        }
-        let motion = context.motion();
-        for check_group in 0..collisions.check_groups.len() {
-            let mut hits = Vec::new();
-            // nobody has come from anywhere
-            collisions.contactors.iter_mut().for_each(|c| c.seen = (motion.at(c.node), tick + 1));
-            let tasks = collisions.find_hits(check_group, &mut hits, &model, &motion);
-            let listed: Vec<(u32, u32)> =
-                hits[..tasks].iter().flatten().map(|h| (h.contactor, h.target)).collect();
-            let mut asked = Vec::new();
-            for i in collisions.check_groups[check_group].members.clone() {
-                let c = collisions.contactors[i as usize];
-                for (t, target) in collisions.targets.list.iter().enumerate() {
-                    let y = motion.at(c.node);
-                    let at = |n| motion.at(n);
-                    let normal = || collisions.targets.node_normal(&collisions.world.scene, c.node, at);
-                    if target.body != c.body
-                        && collisions.targets.find(target, &y, normal, None, &model, at).is_some()
-                    {
-                        asked.push((i, t as u32));
-                    }
-                }
-            }
-            assert_eq!(listed, asked);
-            found += listed.len();
-        }
-        crossings += compare_crossings(&edges, &collisions, &motion);
+        let found = stage.compare(tick);
+        sum = [sum[0] + found[0], sum[1] + found[1]];
     }
-    assert!(found > 1000 && crossings > 100 && renewed < 350, "{found} {crossings} {renewed}");
+    assert!(sum[0] > 4000 && sum[1] > 400 && stage.looks < 1400, "{sum:?} {}", stage.looks);
+}
+
+/// A cube slides along a bar as a whole: nothing but the shift of the one against the other tells that new cells have come within reach.
+#[test]
+fn bodies_that_slide_as_a_whole_are_seen_where_they_come() {
+    let mut stage = Stage::new(boxes(&[
+        ("bar", [8.0, 1.0, 1.0], [8, 1, 1], Vec3::zeros()),
+        ("cube", [0.5; 3], [1, 1, 1], Vec3::new(0.2, 0.2, 0.98)),
+    ]));
+    stage.send_body(1, Vec3::x(), 0);
+    let mut least = usize::MAX;
+    for tick in (0..7000).step_by(10) {
+        least = least.min(stage.compare(tick)[0]);
+    }
+    assert!(least >= 4 && stage.looks > 50, "{least} {}", stage.looks);
+}
+
+/// Two thin plates go towards each other, half as fast again as at the last look: as fast as anybody may before the next one. What comes
+/// into the other in between was as far away as both of them can go.
+#[test]
+fn what_comes_between_two_looks_is_seen() {
+    let (mut entered, mut between) = (0, 0);
+    for start in 0..40 {
+        let gap = 0.1 + 0.002 * f64::from(start);
+        let mut stage = Stage::new(boxes(&[
+            ("lower", [1.0, 1.0, 0.1], [1, 1, 1], Vec3::zeros()),
+            ("upper", [0.5, 0.5, 0.1], [1, 1, 1], Vec3::new(0.25, 0.25, 0.1 + gap)),
+        ]));
+        let (mut before, mut inside) = (0, 0);
+        for tick in 0..150 {
+            let slow = 0.67 * Vec3::z();
+            if stage.collisions.is_due(tick) {
+                stage.send_body(0, slow, tick);
+                stage.send_body(1, -slow, tick);
+            }
+            let looks = stage.looks;
+            let found = stage.compare(tick)[0];
+            if found > before {
+                entered += 1;
+                between += usize::from(stage.looks == looks);
+            }
+            if stage.looks > looks {
+                stage.send_body(0, slow / 0.67, tick);
+                stage.send_body(1, -slow / 0.67, tick);
+            }
+            (before, inside) = (found, inside.max(found));
+        }
+        assert!(inside >= 4);
+    }
+    assert!(entered >= 40 && between >= 20, "{entered} {between}");
 }

@@ -4,6 +4,7 @@
 //! numbered anew; one thread takes back what has become of them. No two islands share a node that can move, so the bits are
 //! those of one island after the other.
 
+use super::rounds::Rounds;
 use super::{Exchange, PendingImpact};
 use crate::math::{Mat3, Vec3};
 use crate::method::newmark::UNTOUCHED;
@@ -25,6 +26,7 @@ pub(super) struct Piece {
     nodes: Vec<u32>,
     inv_mass: Vec<Mat3>,
     v: Vec<Vec3>,
+    rounds: Rounds,
     /// Number of each touched node in the piece.
     place: Vec<u32>,
 }
@@ -67,10 +69,11 @@ impl Piece {
     }
 
     fn bounce(&mut self, exchange: &Exchange) {
-        let Piece { contacts, order, inv_mass, v, returned, .. } = self;
+        let Piece { contacts, order, inv_mass, v, rounds, returned, .. } = self;
         returned.clear();
+        rounds.prepare(inv_mass);
         let islands = order.chunk_by(|a, b| a[0] == b[0]);
-        returned.extend(islands.map(|island| exchange.bounce(island, inv_mass, contacts, v)));
+        returned.extend(islands.map(|island| exchange.bounce(island, inv_mass, rounds, contacts, v)));
     }
 }
 
