@@ -64,9 +64,7 @@ impl Work {
     /// Takes up impulses that are worth the pressures `found` where they are others than before, and adds to the increment what they are to friction of
     /// points that slip.
     fn take_up(&mut self, pressed: &[Pressed], found: &[f64]) -> Result<Vec<f64>, FactorError> {
-        let Work {
-            contacts, rebound, unknowns, points, system, increment, last, scheme, multipliers, ..
-        } = self;
+        let Work { contacts, rebound, unknowns, points, system, increment, last, scheme, .. } = self;
         let soft = points.soft;
         let mut part = vec![0.0; unknowns.count];
         let mut more = vec![0.0; contacts.len()];
@@ -78,10 +76,6 @@ impl Work {
             let grown = found - std::mem::replace(known, *found);
             if contact.slips {
                 *more = grown;
-                // a multiplier outside of the cone would let the point slip against it, which makes energy
-                let limit = contact.law.mu * (pressed.pressure + found);
-                let shear = &mut multipliers[contact.point as usize].shear;
-                *shear *= if shear.norm() > limit { limit.max(0.0) / shear.norm() } else { 1.0 };
                 let forces = contact.forces_of_friction(grown);
                 for (f, &k) in forces.iter().zip(&contact.middle.nodes[..contact.middle.count]) {
                     if (k as usize) < soft {

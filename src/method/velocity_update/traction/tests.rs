@@ -220,7 +220,7 @@ fn friction_grows_with_the_impulse_at_the_end_of_the_step() {
             |x: &[Vec3]| Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap();
         let at = on(&middle);
         let way = at.gather(|n| end[n] - x[n]);
-        let law = Law { normal: 7.0, tangential: 2.0, soft: [1.0; 2], mu: 0.5 };
+        let law = Law { normal: 7.0, tangential: 0.3 + 1.7 * dice.unit(), soft: [1.0; 2], mu: 0.5 };
         let with = |rebound: f64| {
             let step = Step { scheme: Scheme::Middle, dt: 0.1, ahead: 0.0, rebound, last: Last::Forgotten };
             Contact::new(step, [at, on(&end)], way, (0, 0.8), law, Multiplier::default()).unwrap()
