@@ -28,6 +28,7 @@ mod multipliers;
 mod options;
 mod points;
 mod potential;
+mod rebound;
 mod traction;
 mod update;
 
@@ -124,6 +125,7 @@ impl VelocityUpdate {
     pub fn new(model: &Model, rule: StepRule, options: Options) -> Result<Self, NotPossible> {
         let elements = Elements::Between(ForcesBetween::new(model).map_err(NotPossible::NotBetween)?);
         let mut method = Self::with(model, rule, options, Scheme::Middle, elements)?;
+        method.work.whole_cone = options.update == Rule::Split;
         if options.mass == MassKind::Consistent {
             method.work.mass = Mass::consistent(model, &method.work.unknowns).map_err(NotPossible::Mass)?;
         }

@@ -30,6 +30,7 @@ impl VelocityUpdate {
             return Ok(inside);
         }
         self.work.multipliers.copy_from_slice(&self.carried);
+        self.work.rebound.fill(0.0);
         let mut inside = match self.converge(model, state, leap, ledger, stop) {
             Err(Trouble::Again(_)) if leap.last && self.carried.iter().any(|m| m.normal > 0.0) => {
                 self.work.multipliers.fill(Multiplier::default());
@@ -40,7 +41,7 @@ impl VelocityUpdate {
         // with new factors rounds are dear: half of what whole increments may take
         for _ in 0..self.options.augmentation.div_ceil(2) {
             let good = (state.x.clone(), self.work.multipliers.clone());
-            if !self.augment(leap.length) {
+            if !self.augment(model, leap) {
                 break;
             }
             match self.newton_from(model, state, leap, ledger, stop, (States::Free, KEEP)) {
@@ -74,8 +75,9 @@ impl VelocityUpdate {
         self.work.multipliers.copy_from_slice(&self.carried);
         self.work.status.fill(Status::Open);
         self.work.met.fill(Met::default());
+        self.work.rebound.fill(0.0);
         for (last, carried) in self.work.last.iter_mut().zip(&self.carried) {
-            *last = if carried.normal > 0.0 { Last::Foreseen(*carried) } else { Last::Open };
+            *last = if carried.normal > 0.0 { Last::Carried(*carried) } else { Last::Open };
         }
         self.start_from(model, state, leap, (1.0, &self.outset));
         let done = self.newton_from(model, state, leap, ledger, stop, (states, 0.0));
@@ -88,14 +90,16 @@ impl VelocityUpdate {
         }
     }
 
-    /// Takes the tractions as multipliers; false if contacts are tight already.
-    fn augment(&mut self, h: f64) -> bool {
+    /// Takes the tractions as multipliers; false if contacts are tight already and friction knows the impulses at the end of the step.
+    fn augment(&mut self, model: &Model, leap: Leap) -> bool {
+        let h = leap.length;
+        let known = self.work.knows_rebound(model, &self.world, (h, leap.end));
         self.work.multipliers.fill(Multiplier::default());
         for contact in &self.work.contacts {
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();
         }
         let against = |c: &Contact| c.slips && c.shear_power() < 0.0;
-        self.work.loose(h) > TIGHT * self.world.finest || self.work.contacts.iter().any(against)
+        !known || self.work.loose(h) > TIGHT * self.world.finest || self.work.contacts.iter().any(against)
     }
 
     /// Tractions of points that stay in contact are the multipliers of the next step: what rests under load neither sinks nor creeps. Their nodes

@@ -90,6 +90,11 @@ pub(super) struct Work {
     pub status: Vec<Status>,
     pub last: Vec<Last>,
     pub met: Vec<Met>,
+    /// Pressure that the impulse of each point at the end of the step is worth [Pa], and whether friction of the middle of the step asks for it.
+    pub rebound: Vec<f64>,
+    pub whole_cone: bool,
+    /// Velocities at the end as they would be without the update, obstacles behind.
+    pub velocity: Vec<Vec3>,
     /// Forces of contact and of loads on nodes [N].
     pub pushed: Vec<Vec3>,
     pub external: Vec<Vec3>,
@@ -160,11 +165,12 @@ impl Work {
 
     /// Finds the points that carry a force at the present places.
     fn touch(&mut self, h: f64) {
-        let Work { points, places, multipliers, near, contacts, laws, scheme, last, met, .. } = self;
+        let Work { points, places, multipliers, near, contacts, laws, scheme, last, met, rebound, .. } = self;
         let [start, middle, end] = &*places;
         let one = |&p: &u32| {
             let point = &points.list[p as usize];
-            let held = multipliers[p as usize].normal > 0.0 || matches!(last[p as usize], Last::Foreseen(_));
+            let held = multipliers[p as usize].normal > 0.0
+                || matches!(last[p as usize], Last::Foreseen(..) | Last::Carried(_));
             let meet = |place: usize, x: &[Vec3]| match met[p as usize].kept() {
                 Some(facets) => points.meet_on(point, facets[place], x),
                 None => points.meet(point, x),
@@ -179,7 +185,8 @@ impl Work {
             };
             let way = at.gather(|n| end[n] - start[n]);
             let law = laws[point.body as usize][points.masters[at.facet as usize].body as usize];
-            let step = Step { scheme: *scheme, dt: h, ahead, last: last[p as usize] };
+            let (rebound, last) = (rebound[p as usize], last[p as usize]);
+            let step = Step { scheme: *scheme, dt: h, ahead, rebound, last };
             Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])
         };
         contacts.clear();
@@ -353,7 +360,7 @@ impl Problem for Equations<'_> {
     }
 
     fn settled(&mut self) -> bool {
-        self.agrees()
+        self.agrees() && self.knows_rebound()
     }
 
     fn add_increment(&mut self, share: f64) {
@@ -394,6 +401,9 @@ impl Work {
             status: vec![Status::Open; count],
             last: vec![Last::Forgotten; count],
             met: vec![Met::default(); count],
+            rebound: vec![0.0; count],
+            whole_cone: false,
+            velocity: vec![Vec3::zeros(); points.nodes()],
             pushed: zero(),
             external: zero(),
             inertia: zero(),

@@ -106,7 +106,7 @@ impl Equations<'_> {
         let foreseen: Vec<_> = contacts.par_iter().with_min_len(CHUNK).map(one).collect();
         near.iter().for_each(|&p| last[p as usize] = Last::Open);
         for (contact, traction) in contacts.iter().zip(foreseen) {
-            last[contact.point as usize] = Last::Foreseen(traction);
+            last[contact.point as usize] = Last::Foreseen(traction, contact.slips);
         }
     }
 
@@ -144,6 +144,7 @@ impl Equations<'_> {
             return Ok(());
         }
         self.foresee();
+        let wider = self.foresee_rebound()?;
         let rounds = self.rounds();
         if rounds == 0 {
             return Ok(());
@@ -152,7 +153,8 @@ impl Equations<'_> {
         let (scheme, soft) = (work.scheme, work.points.soft);
         let mut part = work.increment.clone();
         // tractions beyond those of this iterate, and beyond multipliers
-        let mut on_top = vec![(0.0, [0.0; 2]); work.contacts.len()];
+        let mut on_top: Vec<_> =
+            work.contacts.iter().zip(wider).map(|(c, w)| (0.0, c.friction_of(w))).collect();
         let mut jumps: Vec<_> = work.contacts.iter().map(|c| c.beyond_multiplier()).collect();
         for round in 1..=rounds {
             let answer = |k: usize| if k < soft { work.unknowns.expand(k, &part) } else { Vec3::zeros() };
@@ -183,7 +185,7 @@ impl Equations<'_> {
         for (contact, top) in work.contacts.iter().zip(&on_top) {
             let multiplier = contact.multiplier_with(*top);
             work.multipliers[contact.point as usize] = multiplier;
-            work.last[contact.point as usize] = Last::Foreseen(multiplier);
+            work.last[contact.point as usize] = Last::Foreseen(multiplier, contact.slips);
         }
         Ok(())
     }

@@ -72,6 +72,10 @@ impl Quadratics {
         let largest = (0..n).map(size).filter(|s| s.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
         let at_least = |least: f64| -> Vec<f64> { self.c.iter().map(|c| c.min(-least)).collect() };
         let c = at_least(LEAST * largest);
+        if n == 1 {
+            let k = vec![self.alone(0, c[0]).min(self.most[0])];
+            return Found { k, iterations: 0, bounded: false };
+        }
         let start = (0..n).map(|l| self.alone(l, c[l]).min(self.most[l])).collect();
         let mut found = self.minimise(0.0, &c, start);
         if found.is_err() {

@@ -13,8 +13,8 @@
 //! multiplier tractions do not end where `g < 0`, as long as they press: the jump would keep Newton's method from converging.)
 //!
 //! ```text
-//! trial_a = λ_a + ε_T m_ab v_T^b       stick, ‖trial‖ ≤ μ t_N: t_a = trial_a       slip: t_a = μ t_N trial_a/‖trial‖
-//! f_A = w j [t_N N_A − t_a D^a_A]
+//! trial_a = λ_a + ε_T m_ab v_T^b       stick, ‖trial‖ ≤ μ (t_N + e): t_a = trial_a       slip: t_a = μ (t_N + e) trial_a/‖trial‖
+//! f_A = w j [t_N N_A − t_a D^a_A]      e the pressure that the impulse at the end of the step is worth (`rebound.rs`)
 //! ```
 //!
 //! Operators and rates belong to the middle of the step, `share` = ½ of a variation of its end; with `newmark-penalty` to the end itself,
@@ -23,7 +23,7 @@
 use super::kinematics::{Kinematics, NODES, Variation, multiply};
 use crate::math::{Mat3, Vec3};
 
-/// A traction that an increment foresaw was one of slip if it is not longer than this times Coulomb's limit: increments leave the cone along its tangents.
+/// A traction of the step before was one of slip if it is not longer than this times Coulomb's limit.
 const ON_THE_CONE: f64 = 1.1;
 /// How far from Coulomb's law a traction may be when an iteration ends.
 const SETTLED: f64 = 1e-6;
@@ -82,6 +82,8 @@ pub(super) struct Contact {
     pub pressure: f64,
     pub shear: [f64; 2],
     pub slips: bool,
+    /// Pressure of the impulse that the update will give at the end of the step, spread over the step [Pa].
+    rebound: f64,
     /// v_N and v_T^a.
     pub closing: f64,
     pub slip: [f64; 2],
@@ -105,16 +107,20 @@ pub(super) enum Last {
     /// Nothing is kept in mind: tractions are functions of positions.
     Forgotten,
     Open,
-    /// It pressed, and the increment foresaw this traction.
-    Foreseen(Multiplier),
+    /// It pressed, and the increment foresaw this traction; and whether it slipped.
+    Foreseen(Multiplier, bool),
+    /// It pressed so in the step before.
+    Carried(Multiplier),
 }
 
-/// A point in a step: how far it was in front of the facet that it ends on [m], zero if it was behind, and what it did at the last iterate.
+/// A point in a step: how far it was in front of the facet that it ends on [m], zero if it was behind, the pressure that its impulse at the end of the step is
+/// worth [Pa], and what it did at the last iterate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub scheme: Scheme,
     pub dt: f64,
     pub ahead: f64,
+    pub rebound: f64,
     pub last: Last,
 }
 
@@ -138,10 +144,11 @@ impl Contact {
         let pressure = multiplier.normal + law.normal * pressed;
         // a multiplier holds on to a point that has just opened: its pressure ends where it vanishes
         let open = end.overlap < 0.0 && multiplier.normal == 0.0;
-        let (soft, foreseen) = match step.last {
-            Last::Forgotten => ([1.0; 2], None),
-            Last::Open => (law.soft, None),
-            Last::Foreseen(traction) => (law.soft, Some(traction)),
+        let (soft, foreseen, slipped) = match step.last {
+            Last::Forgotten => ([1.0; 2], None, None),
+            Last::Open => (law.soft, None, None),
+            Last::Foreseen(traction, slipped) => (law.soft, Some(traction), Some(slipped)),
+            Last::Carried(traction) => (law.soft, Some(traction), None),
         };
         let kept = foreseen.unwrap_or_default();
         let firm = (1.0 - soft[0]) * kept.normal + soft[0] * pressure;
@@ -157,6 +164,7 @@ impl Contact {
             pressure,
             shear: [0.0; 2],
             slips: false,
+            rebound: step.rebound,
             closing,
             slip,
             trial: [0.0; 2],
@@ -175,36 +183,39 @@ impl Contact {
                 contact.trial[a] = middle.tangent[a].dot(&multiplier.shear) + law.tangential * viscous[a];
                 kept_shear[a] = middle.tangent[a].dot(&kept.shear);
             }
-            contact.stick_or_slip(kept_shear, soft[1]);
+            contact.stick_or_slip(kept_shear, slipped, soft[1]);
         }
         Some(contact)
     }
 
     /// Sticks or slips by Coulomb's law for `(1 − α) t + α trial`, where `t` is the traction that the last increment foresaw (Alart & Curnier 1991, whose
     /// parameter is α ε_T): it has the solutions of the law and no others. The stiff trial alone would have slip, which has no stiffness along its
-    /// direction, turn round and back for ever.
-    fn stick_or_slip(&mut self, kept: [f64; 2], soft: f64) {
-        let most = self.law.mu * self.firm;
+    /// direction, turn round and back for ever. What `slipped` is on the cone, however far its tangent has led away from there, and does not turn round without
+    /// having stuck: α is that of a whole surface, and a node at a corner is softer.
+    fn stick_or_slip(&mut self, mut kept: [f64; 2], slipped: Option<bool>, soft: f64) {
+        let most = self.law.mu * (self.firm + self.rebound);
         let trial = self.size(&self.trial);
+        let length = self.size(&kept);
+        let slipped = length > 0.0 && slipped.unwrap_or(length <= ON_THE_CONE * most);
+        if slipped {
+            kept = kept.map(|x| most / length * x);
+        }
         self.held = std::array::from_fn(|a| (1.0 - soft) * kept[a] + soft * self.trial[a]);
-        self.slips = self.size(&self.held) > most;
+        self.slips = self.size(&self.held) > most && !(slipped && self.turns(&kept));
         if !self.slips {
-            self.settled &= trial <= self.law.mu * self.pressure * (1.0 + SETTLED) || soft == 1.0;
+            let limit = self.law.mu * (self.pressure + self.rebound);
+            self.settled &= trial <= limit * (1.0 + SETTLED) || soft == 1.0;
             self.shear = self.trial;
             return;
         }
-        let length = self.size(&kept);
         if length > 0.0 {
-            let n = kept.map(|x| x / length);
-            let mixed: [f64; 2] = std::array::from_fn(|a| (1.0 - soft) * most * n[a] + soft * self.trial[a]);
-            let mut size = self.size(&mixed);
-            let mut stretch = size - (1.0 - soft) * most;
-            // Newton's target for the direction: t = μ t_N z/‖z‖ with z = (1 − α) t + α trial
-            let mut to: [f64; 2] = std::array::from_fn(|a| n[a] + (mixed[a] - size * n[a]) / stretch);
-            if length > ON_THE_CONE * most || size <= most {
-                // it stuck until now
-                size = self.size(&self.held);
-                (to, stretch) = (self.held, size);
+            let size = self.size(&self.held);
+            let (mut to, mut stretch) = (self.held, size);
+            if slipped {
+                // Newton's target for the direction: t = μ t_N z/‖z‖ with z = (1 − α) t + α trial
+                stretch = size - (1.0 - soft) * most;
+                let n = kept.map(|x| x / most);
+                to = std::array::from_fn(|a| n[a] + (self.held[a] - size * n[a]) / stretch);
             }
             let length = self.size(&to);
             to = to.map(|x| x / length);
@@ -215,8 +226,14 @@ impl Contact {
         }
         let size = self.size(&self.trial);
         self.ratio = self.trial.map(|t| self.law.mu * t / size);
-        self.held = self.ratio.map(|r| self.firm * r);
-        self.shear = self.ratio.map(|r| self.pressure * r);
+        self.held = self.ratio.map(|r| (self.firm + self.rebound) * r);
+        self.shear = self.ratio.map(|r| (self.pressure + self.rebound) * r);
+    }
+
+    /// Has slip turned by more than a right angle from a traction?
+    fn turns(&self, kept: &[f64; 2]) -> bool {
+        let up = multiply(&self.middle.inverse, self.trial);
+        up[0] * kept[0] + up[1] * kept[1] < 0.0
     }
 
     /// ‖t‖ of a covariant traction.
@@ -334,6 +351,24 @@ impl Contact {
         })
     }
 
+    /// Forces on its nodes where it slips and its cone is wider by the pressure `rebound` [N].
+    pub(super) fn forces_of_friction(&self, rebound: f64) -> [Vec3; NODES] {
+        let (m, t) = (&self.middle, self.friction_of(self.weight * rebound));
+        std::array::from_fn(|k| -t[0] * m.d[0][k] - t[1] * m.d[1][k])
+    }
+
+    /// Its shear by a pressure, where it slips.
+    pub(super) fn friction_of(&self, pressure: f64) -> [f64; 2] {
+        self.ratio.map(|r| r * pressure)
+    }
+
+    /// Adds pressure and shear to a traction, and friction of a cone that is wider by the pressure `rebound`.
+    pub(super) fn add_to(&self, traction: &mut Multiplier, (pressure, shear): (f64, [f64; 2]), rebound: f64) {
+        let (dual, friction) = (self.middle.dual(), self.friction_of(rebound));
+        traction.normal += pressure;
+        (0..2).for_each(|a| traction.shear += (shear[a] + friction[a]) * dual[a]);
+    }
+
     /// Its traction and what comes on top as a multiplier.
     pub(super) fn multiplier_with(&self, (pressure, shear): (f64, [f64; 2])) -> Multiplier {
         let dual = self.middle.dual();
@@ -372,7 +407,7 @@ impl Contact {
         let along = (raised[0] * (trial[0] - 0.5 * share * bent[0])
             + raised[1] * (trial[1] - 0.5 * share * bent[1]))
             / size;
-        let most = self.law.mu * self.firm;
+        let most = self.law.mu * (self.firm + self.rebound);
         std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
     }
 
@@ -386,9 +421,32 @@ impl Contact {
         Multiplier { normal: self.pressure, shear }
     }
 
+    /// Is its friction within the cone that an impulse at the end of the step leaves which is worth the pressure `rebound`, and on it where it slips?
+    pub(super) fn knows(&self, rebound: f64, near: f64) -> bool {
+        let limit = self.pressure.max(0.0) + rebound;
+        match self.slips {
+            true => (rebound - self.rebound).abs() <= near * limit,
+            false => self.shear_size() <= self.law.mu * limit * (1.0 + near),
+        }
+    }
+
     /// How far it is from rigid contact along the normal [m].
     pub(super) fn normal_error(&self) -> f64 {
         (self.pressure - self.multiplier.normal).abs() / self.law.normal
+    }
+
+    /// v_N after an increment of all positions [m/s].
+    pub(super) fn closing_with(&self, scheme: Scheme, increment: impl Fn(usize) -> Vec3) -> f64 {
+        let (m, share) = (&self.middle, scheme.share());
+        let at = m.gather(&increment);
+        let mut closing = self.closing;
+        for (node, by) in at[..m.count].iter().enumerate() {
+            for i in (0..3).filter(|&i| by[i] != 0.0) {
+                let turned = share * inner(&m.vary(node, i).n, &self.way, m.count);
+                closing -= by[i] * (m.n[node][i] + turned) / self.dt;
+            }
+        }
+        closing
     }
 
     /// ζ [m/s].
@@ -422,205 +480,4 @@ fn inner(a: &[Vec3; NODES], b: &[Vec3; NODES], count: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::kinematics::{Master, Slave};
-    use super::*;
-    use crate::contact::dice::Dice;
-    use crate::contact::scene::FacetKind;
-
-    /// Positions at the start and at the end: a facet over a facet, in the plane and in space.
-    fn scene(dice: &mut Dice, kind: FacetKind) -> (Slave, Master, [Vec<Vec3>; 2]) {
-        let v = Vec3::new;
-        let (mut x, count) = match kind {
-            FacetKind::Segment => {
-                (vec![v(-0.5, 0.0, 0.0), v(0.7, 0.05, 0.0), v(1.0, 0.0, 0.0), v(-1.0, 0.0, 0.0)], 2)
-            }
-            _ => {
-                let small = [v(-0.4, -0.4, 0.0), v(0.4, -0.4, 0.0), v(0.4, 0.3, 0.0), v(-0.3, 0.4, 0.0)];
-                let large = [v(-1.0, -1.0, 0.0), v(1.0, -1.0, 0.0), v(1.1, 1.0, 0.0), v(-0.9, 1.0, 0.1)];
-                ([small, large].concat(), 4)
-            }
-        };
-        let flat = kind == FacetKind::Segment;
-        let mut shake = |x: &mut Vec<Vec3>, by: f64| {
-            for p in x {
-                *p += by * dice.point(1.0);
-                p.z = if flat { 0.0 } else { p.z };
-            }
-        };
-        shake(&mut x, 0.05);
-        let mut end = x.clone();
-        shake(&mut end, 0.05);
-        let normal = if flat { -Vec3::y() } else { -Vec3::z() };
-        let slip = if flat { 0.1 * Vec3::x() } else { Vec3::new(0.1, -0.05, 0.0) };
-        end[..count].iter_mut().for_each(|p| *p += 0.2 * normal + slip);
-        let nodes = |first: u32| std::array::from_fn(|k| first + (k as u32).min(count as u32 - 1));
-        let mut weights = [0.0; 4];
-        weights[..count].fill(1.0 / count as f64);
-        weights[0] += 0.1;
-        weights[1] -= 0.1;
-        let slave = Slave { nodes: nodes(0), weights, count: count as u8 };
-        (slave, Master { nodes: nodes(count as u32), kind, bounded: true, body: 1 }, [x, end])
-    }
-
-    /// Every block of the tangent against central differences of the force: new and persistent, stick and slip, with and without
-    /// multipliers, both schemes.
-    #[test]
-    fn the_tangent_is_the_derivative_of_the_force() {
-        let mut dice = Dice(11);
-        let mut seen = std::collections::BTreeSet::new();
-        for kind in [FacetKind::Segment, FacetKind::Quad] {
-            for trial in 0..64 {
-                let (slave, master, [x, end]) = scene(&mut dice, kind);
-                let scheme = if trial % 4 == 3 { Scheme::End } else { Scheme::Middle };
-                let ahead = [0.01, 0.0][trial % 2];
-                let mu = [0.0, 0.3, 100.0][trial % 3];
-                let multiplier = match trial % 5 {
-                    0 => Multiplier { normal: 1.0, shear: Vec3::new(0.3, 0.1, 0.0) },
-                    _ => Multiplier::default(),
-                };
-                let law = Law { normal: 7.0, tangential: 2.0, soft: [1.0; 2], mu };
-                let step = Step { scheme, dt: 0.3, ahead, last: Last::Forgotten };
-                let answer = |end: &[Vec3]| {
-                    let middle: Vec<Vec3> =
-                        x.iter().zip(end).map(|(a, b)| a + scheme.share() * (b - a)).collect();
-                    let on = |x: &[Vec3]| {
-                        Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
-                    };
-                    let at = on(&middle);
-                    let way = at.gather(|n| end[n] - x[n]);
-                    Contact::new(step, [at, on(end)], way, (0, 0.8), law, multiplier)
-                };
-                let Some(contact) = answer(&end) else { continue };
-                seen.insert((kind, scheme == Scheme::End, ahead > 0.0, contact.slips, mu > 0.0));
-                let count = x.len();
-                let mut exact = vec![Mat3::zeros(); count * count];
-                contact.tangent(scheme, |r, c, b| exact[r as usize * count + c as usize] += b);
-                let h = 1e-6;
-                for column in 0..count {
-                    for i in 0..if kind == FacetKind::Segment { 2 } else { 3 } {
-                        let moved = |by: f64| {
-                            let mut end = end.clone();
-                            end[column][i] += by;
-                            answer(&end).unwrap()
-                        };
-                        let (p, q) = (moved(h), moved(-h));
-                        assert_eq!((p.slips, q.slips), (contact.slips, contact.slips));
-                        let unit = |n: usize| Vec3::ith(i, f64::from(u8::from(n == column)));
-                        let (pressure, shear) = contact.change(scheme, unit);
-                        assert!((pressure - (p.pressure - q.pressure) / (2.0 * h)).abs() < 1e-7);
-                        for a in 0..2 {
-                            assert!((shear[a] - (p.shear[a] - q.shear[a]) / (2.0 * h)).abs() < 1e-7);
-                        }
-                        for row in 0..count {
-                            let slope = (p.force(row) - q.force(row)) / (2.0 * h);
-                            let off = slope - exact[row * count + column].column(i);
-                            assert!(off.norm() < 1e-7, "{kind:?} {scheme:?} {ahead} {mu} {off}");
-                        }
-                    }
-                }
-            }
-        }
-        assert!(seen.len() >= 14, "{seen:?}");
-    }
-
-    /// Slip that goes on as it did is what Coulomb's law says it is; slip that has just turned round is neither slip nor settled.
-    #[test]
-    fn slip_that_turns_round_comes_to_stick() {
-        let mut dice = Dice(12);
-        let mut seen = 0;
-        let soft = 0.02;
-        for kind in [FacetKind::Segment, FacetKind::Quad] {
-            for _ in 0..100 {
-                let (slave, master, [x, end]) = scene(&mut dice, kind);
-                let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
-                let on = |x: &[Vec3]| {
-                    Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
-                };
-                let at = on(&middle);
-                let way = at.gather(|n| end[n] - x[n]);
-                let law = Law { normal: 7.0, tangential: 0.5 + 3.0 * dice.unit(), soft: [soft; 2], mu: 0.3 };
-                let with = |last: Last| {
-                    let step = Step { scheme: Scheme::Middle, dt: 0.1, ahead: 0.0, last };
-                    Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
-                };
-                let Some(plain) = with(Last::Forgotten).filter(|c| c.slips) else { continue };
-                seen += 1;
-                let foreseen =
-                    |sign: f64| Multiplier { normal: plain.pressure, shear: sign * plain.shear_vector() };
-                let same = with(Last::Foreseen(foreseen(1.0))).unwrap();
-                assert!(same.slips && same.settled);
-                assert!((same.shear_vector() - plain.shear_vector()).norm() < 1e-12 * plain.pressure);
-                let turned = with(Last::Foreseen(foreseen(-1.0))).unwrap();
-                if soft * plain.size(&plain.trial) > law.mu * plain.pressure {
-                    continue;
-                }
-                assert!(!turned.slips && !turned.settled);
-                assert_eq!(turned.shear, turned.trial);
-            }
-        }
-        assert!(seen > 50, "{seen}");
-    }
-
-    /// A point that the increment foresaw to press goes on pressing where springs pull by less than α lets them, and is not settled; one that it foresaw to be
-    /// pulled opens. A point that was open presses as soon as its springs do.
-    #[test]
-    fn what_an_increment_foresaw_decides_who_presses() {
-        let mut dice = Dice(14);
-        for _ in 0..100 {
-            let (slave, master, [x, mut end]) = scene(&mut dice, FacetKind::Quad);
-            let law = Law { normal: 7.0, tangential: 1.0, soft: [0.02; 2], mu: 0.0 };
-            let on = |x: &[Vec3]| {
-                Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
-            };
-            // lift until it is open by a little: it has not come as far as it was ahead
-            let lacking = 0.01;
-            let lift = on(&end).overlap + lacking;
-            let normal = on(&end).normal;
-            slave.nodes.iter().take(4).for_each(|&k| end[k as usize] += lift * normal);
-            let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
-            let at = on(&middle);
-            let way = at.gather(|n| end[n] - x[n]);
-            let with = |normal: Option<f64>| {
-                let shear = Vec3::zeros();
-                let last = normal.map_or(Last::Open, |normal| Last::Foreseen(Multiplier { normal, shear }));
-                let step =
-                    Step { scheme: Scheme::Middle, dt: 0.1, ahead: lacking - at.normal_of(&way), last };
-                Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
-            };
-            let pull = -law.normal * lacking;
-            assert!(with(None).is_none());
-            let pressed = with(Some(-0.1 * pull)).expect("foreseen to press");
-            assert!((pressed.pressure - pull).abs() < 1e-13 && !pressed.settled);
-            assert!(with(Some(-0.01 * pull)).is_none() && with(Some(0.1 * pull)).is_none());
-        }
-    }
-
-    /// Without multipliers a point never gives power to the bodies: `t_N v_N + t_a v^a ≥ 0`; and ‖t_T‖ ≤ μ t_N.
-    #[test]
-    fn a_point_takes_power_and_stays_in_the_cone() {
-        let mut dice = Dice(13);
-        let mut seen = 0;
-        for _ in 0..300 {
-            let (slave, master, [x, end]) = scene(&mut dice, FacetKind::Quad);
-            let middle: Vec<Vec3> = x.iter().zip(&end).map(|(a, b)| 0.5 * (a + b)).collect();
-            let on = |x: &[Vec3]| {
-                Kinematics::new(&slave, &master, 0, master.nearest(&slave.at(x), x).1, x).unwrap()
-            };
-            let at = on(&middle);
-            let way = at.gather(|n| end[n] - x[n]);
-            let law = Law { normal: 7.0, tangential: 4.0, soft: [1.0; 2], mu: dice.unit() };
-            let ahead = dice.between(-0.1, 0.1).max(0.0);
-            let step = Step { scheme: Scheme::Middle, dt: 0.1, ahead, last: Last::Forgotten };
-            let Some(c) = Contact::new(step, [at, on(&end)], way, (0, 1.0), law, Multiplier::default())
-            else {
-                continue;
-            };
-            seen += 1;
-            assert!(c.pressure * c.closing >= 0.0 && c.shear_power() >= 0.0);
-            assert!(c.size(&c.shear) <= law.mu * c.pressure * (1.0 + 1e-14));
-            assert!((c.shear_vector().norm() - c.size(&c.shear)).abs() < 1e-12 * c.pressure);
-        }
-        assert!(seen > 200);
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@
 //! |---------|-------------------------------|----------------------------------------|----------------------|
 //! | `paper` | w j [t_N N − t_a D^a]         | −Δt w j (t_N v_N + t_a v^a of stick)   | Δt w j t_a v^a of slip |
 //! | `split` | w j t_N N, from v̂             | −Δt w j t_N v_N                        |                      |
-//! |         | −w j t_a D^a, from what that left | −Δt w j t_a v^a, κ_l ≤ k_l μ t_N/‖t_T‖ | what κ_l at its bound leaves |
+//! |         | −w j t_a D^a, from what that left | −Δt w j t_a v^a, κ_l ≤ k_l μ t_N/‖t_T‖, and ≤ (Δt + k_l) μ t_N/‖t_T‖ − Δt | what κ_l at its bound leaves |
 //!
 //! **Why two.** Where contact chatters, half of all impulse comes from the update: a node that meets a surface after the share s of a step is
 //! stopped by 2mv(1 − s) in the middle of the step, and given 2mvs at its end. The published impulse of a point that slips pushes along its whole
@@ -17,6 +17,7 @@
 //! rebound. Half of the heat is missing, and bodies that slide or rest shake themselves off the ground. Split, the normal part returns
 //! what normal penalties took; the part along the surface goes on until it has returned what friction took before, which is elastic stick, or reaches
 //! Coulomb's limit, and then what is missing was slip. Both impulses of a point together stay in the cone, and friction never gives energy.
+//! Friction of the middle of the step knows the normal impulses of the end (`rebound.rs`), so that little is left to do along surfaces at the end.
 //!
 //! Each r_l is in balance and without moment at the end of the step, so momenta do not change. Points that share no node are solved
 //! apart ([`Quadratics`]).
@@ -31,6 +32,9 @@ use crate::math::sets::Sets;
 use crate::model::inertia::Inertia;
 use crate::solve::assembly::Unknowns;
 use crate::solve::sparse::{FactorError, Matrix, Shape};
+
+/// Bounds of impulses along the surface are not smaller than this, of the step: a logarithm needs room.
+const NARROWEST: f64 = 1e-12;
 
 type Shapes = [Vec3; NODES];
 /// Points that share a node: node, point, place of the node in its contact.
@@ -99,7 +103,9 @@ impl Update {
         for (l, contact) in contacts.iter().enumerate() {
             let shear = contact.shear_size();
             if shear > 0.0 {
-                let most = first.sizes[l] * contact.law.mu * contact.pressure / shear;
+                // the cone of the end of the step, and that of the whole step less what the middle has of it
+                let (end, limit) = (first.sizes[l], contact.law.mu * contact.pressure / shear);
+                let most = (end * limit).min((dt + end) * limit - dt).max(NARROWEST * dt);
                 second.push(l, contact.shear_shape(), -dt * contact.weight * contact.shear_power(), most);
             }
         }
@@ -143,6 +149,36 @@ impl Update {
             }
         }
     }
+}
+
+/// How a point presses: t_N [Pa] and v_N [m/s].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pressed {
+    pub pressure: f64,
+    pub closing: f64,
+}
+
+/// Pressures that the normal impulses of `contacts`, which press so, are worth in a step of length `dt` that would end with velocities `v` [Pa].
+pub(super) fn normal_impulses(
+    contacts: &[Contact],
+    pressed: &[Pressed],
+    mut answer: Answer,
+    v: &[Vec3],
+    dt: f64,
+) -> Vec<f64> {
+    let mut stage = Stage::default();
+    // who is pulled on the way to the solution gets none
+    for (l, (contact, p)) in contacts.iter().zip(pressed).enumerate().filter(|(_, (_, p))| p.pressure > 0.0) {
+        let shape = contact.end.n.map(|n| contact.weight * p.pressure * n);
+        stage.push(l, shape, -dt * contact.weight * p.pressure * p.closing, f64::INFINITY);
+    }
+    let mut found = vec![0.0; contacts.len()];
+    let (impulses, friction) = (vec![[Vec3::zeros(); NODES]; contacts.len()], found.clone());
+    Update { impulses, friction, ..Update::default() }.solve(contacts, &mut stage, &mut answer, v);
+    for (&l, k) in stage.who.iter().zip(&stage.sizes) {
+        found[l as usize] = k / dt * pressed[l as usize].pressure;
+    }
+    found
 }
 
 /// What points of an island return, as c ≤ 0: a multiplier that has pushed the wrong way has put energy in (c > 0), and so much less is returned
