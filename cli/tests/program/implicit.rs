@@ -48,23 +48,28 @@ fn a_step_that_cannot_be_done_names_its_contact_and_keeps_the_last_good_state() 
 }
 
 /// Once points do what they did before, and multipliers have taken up what they may, residuals fall quadratically: the last is below the square
-/// of the one before it.
+/// of the one before it. Friction asks for the impulses at the end of the step, which are found beside the increments: its last iteration gains three
+/// digits at least.
 #[test]
 fn residuals_of_a_step_can_be_printed() {
     let scratch = Scratch::new("residuals");
-    let out = scratch.path("out");
-    let output = run(&scratch, &blocks(0.002, ""), &out, &["--residuals", "0.05"]);
-    let told = stdout(&output);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert!(told.starts_with("step "), "{told}");
-    // of forces, in the rows of the first solution, and what is left
-    let rows = told.lines().skip(2).take_while(|l| !l.contains("solved again") && !l.contains("left"));
-    let of_forces = |line: &str| line.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap();
-    let last = rows.last().map(of_forces).unwrap();
-    let end = told.lines().last().unwrap();
-    let left = of_forces(end);
-    // with the square, as far as round-off lets it
-    assert!(end.contains("left") && left < last.powi(2).max(1e-12) && last < 1e-2, "{told}");
+    for (friction, out) in [("0", "smooth"), ("0.3", "rough")] {
+        let friction_is = format!("contact.friction={friction}");
+        let out = scratch.path(out);
+        let output = run(&scratch, &blocks(0.002, ""), &out, &["--residuals", "0.05", "--set", &friction_is]);
+        let told = stdout(&output);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(told.starts_with("step "), "{told}");
+        // of forces, in the rows of the first solution, and what is left
+        let rows = told.lines().skip(2).take_while(|l| !l.contains("solved again") && !l.contains("left"));
+        let of_forces = |line: &str| line.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap();
+        let last = rows.last().map(of_forces).unwrap();
+        let end = told.lines().last().unwrap();
+        let left = of_forces(end);
+        // as far as round-off lets it
+        let least = if friction == "0" { last.powi(2) } else { 1e-3 * last };
+        assert!(end.contains("left") && left < least.max(1e-12) && last < 1e-2, "{told}");
+    }
     let none =
         run(&scratch, &blocks(0.002, ""), &scratch.path("dcr"), &["--method", "dcr", "--residuals", "0.05"]);
     assert!(code(&none) == 2 && stderr(&none).contains("Newton"), "{}", stderr(&none));
