@@ -270,7 +270,6 @@ fn a_landing_has_one_cone_wherever_in_the_step_it_comes() {
             for k in lower {
                 let (v, way) = (run.state.v[k], run.state.x[k] - run.model.reference[k]);
                 let expected = along - f64::min(2.0 * along, 2.0 * mu);
-                println!("{along} {share}: {v:?} {:e}", way.x / step);
                 assert!((v.y - 1.0).abs() < 1e-3, "{along} {share}: {v}");
                 assert!((v.x - expected).abs() < 1e-2, "{along} {share}: {v} {expected}");
                 // the mean of both velocities, which is no way at all where it sticks
