@@ -280,7 +280,7 @@ fn a_landing_has_one_cone_wherever_in_the_step_it_comes() {
     }
 }
 
-/// Two blocks meet off-centre and hardly slip (the deck `stick-normal-2d`): friction takes .0052 of the energy by another program (IPC), and no more than .008 at any of these steps. (Measured
+/// Two blocks meet off-centre and hardly slip (the deck `stick-normal-2d`): friction takes .0052 of the energy by another program (IPC), from which no step may be off by more than .005, as in that deck. (Measured
 /// by the pressure of the middle of the step alone it took .0102, .0117 and .0065.)
 #[test]
 fn what_sticks_loses_little_whatever_the_step() {
@@ -304,12 +304,7 @@ fn what_sticks_loses_little_whatever_the_step() {
         let energy = run.ledger.total();
         run.until(0.3).unwrap();
         let l = &run.ledger;
-        println!("{share}: friction {:.5} correction {:e}", l.friction / energy, l.correction / energy);
-        assert!(
-            l.friction > 0.003 * energy && l.friction < 0.008 * energy,
-            "{share}: {}",
-            l.friction / energy
-        );
+        assert!((l.friction / energy - 0.0052).abs() < 0.005, "{share}: {}", l.friction / energy);
         assert!(l.error_max < 1e-8 * energy && l.correction.abs() < 1e-6 * energy, "{:e}", l.correction);
     }
 }
