@@ -18,9 +18,9 @@
 //! a colour nobody meets, so who goes first changes nothing: any number of threads gives the same bits.
 //!
 //! **Stop.** An island is done when a sweep changes no velocity by more than `tolerance` times the scale it is given. Forces
-//! are no measure: contacts that say the same thing twice pass their share to and fro while nothing moves. In the first half of the
-//! sweeps that are allowed, each begins a little beyond what the one before has found (`contacts/momentum.rs`); velocities are then made anew from
-//! the forces, and the last sweep is one without.
+//! are no measure: contacts that say the same thing twice pass their share to and fro while nothing moves. Where that takes more than a few
+//! sweeps, each begins a little beyond what the one before has found (`contacts/momentum.rs`), up to half of those that are allowed, and a thirtieth of the tolerance is
+//! asked for; velocities are then made anew from the forces, and the last sweep is one without.
 //!
 //! **Sign.** Forces act on the side with positive weights, n points to it; `s > 0` leaves room to close.
 //!

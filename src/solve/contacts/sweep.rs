@@ -20,6 +20,11 @@ const FEW: usize = 64;
 pub(super) const STRETCH: usize = 128;
 /// Contacts of islands that one thread solves at a stretch: some islands take hundreds of sweeps, most of them two.
 const PORTION: usize = 32;
+/// Sweeps before momentum begins: most islands are done by then.
+const PLAIN: u32 = 20;
+/// Share of the tolerance at which an island with momentum is done: forces that hardly move velocities swing about the answer with
+/// it instead of dying away, and what a sweep changes says less about how far they are.
+const CALM: f64 = 0.03;
 /// Stands for a block that is not made yet.
 const COUPLED: u32 = u32::MAX - 1;
 
@@ -328,12 +333,15 @@ impl SweepInput<'_> {
             return;
         }
         let (most, half) = (self.limits.sweeps, self.limits.sweeps / 2);
-        let mut momentum = Momentum::NONE;
+        let (mut momentum, mut enough) = (Momentum::NONE, limit);
         for sweep in 1..=most {
             outcome.change =
                 self.by_colour(extent, rows, |row| row.update(self.limits.local, blocks, self.v));
             outcome.sweeps = sweep;
-            let mut done = outcome.change <= limit;
+            if sweep == most {
+                enough = limit;
+            }
+            let mut done = outcome.change <= enough;
             if done || sweep == most {
                 outcome.errors = self.errors(rows, blocks);
                 done = done && self.obeys(&outcome.errors, limit);
@@ -346,9 +354,10 @@ impl SweepInput<'_> {
             } else if done {
                 outcome.finished = true;
                 break;
-            } else if sweep < half {
+            } else if (PLAIN..half).contains(&sweep) {
                 let beta = momentum.next(self.along(rows));
                 self.go_on(extent, rows, beta);
+                enough = CALM * limit;
             }
         }
     }

@@ -407,7 +407,7 @@ fn contacts_join_when_the_forces_of_others_close_them() {
 /// Two nodes seen by two pairs of features whose normals differ by 17°, less than the angle of friction. Sticking to the one that is asked
 /// first, with room 10⁻⁴, leaves them closing by 10⁻⁴ along the other, so each sweep hands over 10⁻⁴/w until the second bears all of it: nodes go
 /// on together, with force ½ m |Δv|/Δt. Without momentum that takes N = |Δv|/10⁻⁴ = 2·10⁴ sweeps. Steps of one size make forces grow with momentum as
-/// ẍ + 3ẋ/t = 1, so x = t²/8 (Su, Boyd & Candès 2014): √(8N) = 400 sweeps.
+/// ẍ + 3ẋ/t = 1, so x = t²/8 (Su, Boyd & Candès 2014): √(8N) = 400 sweeps, after 20 without.
 #[test]
 fn contacts_that_contradict_each_other_a_little_take_few_sweeps() {
     let inertia = Inertia::new(&[1.0, 1.0], std::iter::empty());
@@ -421,7 +421,7 @@ fn contacts_that_contradict_each_other_a_little_take_few_sweeps() {
     let apart = v[1] - v[0];
     let limits = Limits { tolerance: 1e-6, sweeps: 2000, ..TIGHT };
     let report = contacts.solve(&inertia, DT, &mut v, &limits);
-    assert!(report.unfinished == 0 && report.sweeps < 440, "{report:?}");
+    assert!(report.unfinished == 0 && report.sweeps < 460, "{report:?}");
     // a sweep that changes no velocity by 10⁻⁶ may be a few such changes away
     assert!(v.iter().all(|v| v.norm() < 1e-5), "{v:?}");
     assert!((contacts.list[1].force - 0.5 / DT * apart).norm() < 1e-5 / DT, "{:?}", contacts.list);
