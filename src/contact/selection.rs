@@ -24,6 +24,8 @@ const SLACK: f64 = 0.1;
 pub(crate) struct Selection {
     /// Nodes near faces as they count.
     records: Vec<VertexFace>,
+    /// Is each of them near enough, and does its node look at the face?
+    wanted: Vec<bool>,
     /// Those among them that are contacts.
     chosen: Vec<u32>,
     /// Is each of these said by another one already?
@@ -58,11 +60,12 @@ impl Selection {
             own.iter().map(of).take_while(move |r| r.node == k)
         };
         let normals = Normals::at(scene, x);
+        // what is asked first takes least time
         let counts = |r: &EdgeEdge| {
             r.gap <= near
-                && !covered_by_vertex_face(scene, r, finest, of_node)
-                && (is_sharp(scene, x, r.first) || is_sharp(scene, x, r.second))
                 && nearly_in_normal_cones(&normals, r.first, r.second, &r.normal, SLACK)
+                && (is_sharp(scene, x, r.first) || is_sharp(scene, x, r.second))
+                && !covered_by_vertex_face(scene, r, finest, of_node)
         };
         let found = search.edge_edge().par_iter().with_min_len(STRETCH);
         make_room(edges, found.len());
@@ -73,18 +76,18 @@ impl Selection {
     /// asked, those of a table in front of a block that slides off it come near that front, and do not look at it. Who overlaps
     /// already is kept whatever it looks at.
     fn choose(&mut self, &Choice { scene, x, pass, near, finest }: &Choice) {
-        let Selection { records, chosen, .. } = self;
+        let Selection { records, wanted, chosen, .. } = self;
         chosen.clear();
         let passes_by = |r: &VertexFace| {
             let plane = scene.facets[r.face as usize].kind == FacetKind::Plane;
             r.gap > 0.0 && !plane && !faces_against(scene, x, r)
         };
-        for (i, record) in records.iter().enumerate() {
-            if record.gap > near
-                || (pass == Pass::Double && (is_second_end(scene, record) || passes_by(record)))
-            {
-                continue;
-            }
+        let counts = |r: &VertexFace| {
+            r.gap <= near && !(pass == Pass::Double && (is_second_end(scene, r) || passes_by(r)))
+        };
+        make_room(wanted, records.len());
+        records.par_iter().with_min_len(STRETCH).map(counts).collect_into_vec(wanted);
+        for (i, (record, _)) in records.iter().zip(wanted).enumerate().filter(|(_, r)| *r.1) {
             let own = chosen.iter().rev().map(|&i| &records[i as usize]);
             if !own.take_while(|r| r.node == record.node).any(|r| is_same_contact(scene, r, record, finest)) {
                 chosen.push(i as u32);
@@ -100,14 +103,15 @@ impl Selection {
     fn merge(&mut self, scene: &Scene) {
         let Selection { records, chosen, covered, .. } = self;
         let of = |i: &u32| &records[*i as usize];
-        covered.clear();
-        covered.extend(chosen.iter().map(|i| {
+        let is_covered = |i: &u32| {
             let p = of(i);
             let Some(corner) = on_corner(scene, p) else { return false };
             let others = &chosen[chosen.partition_point(|i| of(i).node < corner)..];
             let mut others = others.iter().map(of).take_while(|q| q.node == corner);
             others.any(|q| covered_by_coincident_node(scene, p, q))
-        }));
+        };
+        make_room(covered, chosen.len());
+        chosen.par_iter().with_min_len(STRETCH).map(is_covered).collect_into_vec(covered);
         let mut covered = covered.iter();
         chosen.retain(|_| !*covered.next().expect("one for each"));
     }

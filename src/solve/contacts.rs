@@ -10,17 +10,24 @@
 //! are free, or held in the same directions across its normal, W = w·1 and the contact has a closed form; else its block
 //! is solved exactly.
 //!
-//! **Order.** Contacts that share a node are of different colours (greedy, in the order of the list); contacts that hang
+//! **Who.** Sweeps go over the *active set*, contacts that press or would close (`contacts/active.rs`); all others are asked once velocities
+//! are found, and join if they close.
+//!
+//! **Order.** Contacts of the active set that share a node are of different colours (greedy, in its order); those that hang
 //! together by shared nodes form an *island*. A sweep goes colour by colour, each island by itself until it is done. In
 //! a colour nobody meets, so who goes first changes nothing: any number of threads gives the same bits.
 //!
 //! **Stop.** An island is done when a sweep changes no velocity by more than `tolerance` times the scale it is given. Forces
-//! are no measure: contacts that say the same thing twice pass their share to and fro while nothing moves.
+//! are no measure: contacts that say the same thing twice pass their share to and fro while nothing moves. Where that takes more than a few
+//! sweeps, each begins a little beyond what the one before has found (`contacts/momentum.rs`), up to half of those that are allowed, and a thirtieth of the tolerance is
+//! asked for; velocities are then made anew from the forces, and the last sweep is one without.
 //!
 //! **Sign.** Forces act on the side with positive weights, n points to it; `s > 0` leaves room to close.
 //!
 //! Read by the methods that solve contact as a whole.
 
+mod active;
+mod momentum;
 mod order;
 mod sweep;
 
@@ -28,8 +35,9 @@ use crate::contact::friction::tangent_frame;
 use crate::contact::pair::Pair;
 use crate::math::{Mat3, Vec3};
 use crate::model::inertia::Inertia;
+use active::Active;
 use carom_declare::words;
-use order::{NONE, Order};
+use order::{Extent, NONE, Order};
 use rayon::prelude::*;
 use std::time::Instant;
 use sweep::{Errors, Island, Row, STRETCH, Shared, SweepInput};
@@ -179,7 +187,7 @@ pub struct Limits {
     pub tolerance: f64,
     /// Velocity that counts [m/s].
     pub scale: f64,
-    /// Sweeps over an island at most.
+    /// Sweeps over an island at most, and again as many where others have joined it.
     pub sweeps: u32,
     /// Largest error of forces, if that is asked for too: see [`Report::natural_map_residual`].
     pub natural_map_residual: Option<f64>,
@@ -188,7 +196,7 @@ pub struct Limits {
 /// What a solve came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Contacts that somebody can open, islands and colours of them.
+    /// Contacts of the active set that somebody can open, islands and colours of them.
     pub contacts: usize,
     pub islands: usize,
     pub colours: usize,
@@ -219,8 +227,10 @@ pub struct Seconds {
 #[derive(Debug, Default)]
 pub struct Contacts {
     pub list: Vec<Contact>,
+    active: Active,
     order: Order,
     v: Vec<Shared>,
+    found: Vec<Shared>,
     rows: Vec<Row>,
     forces: Vec<Vec3>,
     islands: Vec<Island>,
@@ -235,51 +245,86 @@ impl Contacts {
     /// time for which forces act.
     pub fn solve(&mut self, inertia: &Inertia, dt: f64, v: &mut [Vec3], limits: &Limits) -> Report {
         let begin = Instant::now();
-        let Contacts { list, order, v: shared, rows, forces, islands, typical, .. } = self;
-        order.find(list, inertia, v.len());
-        rows.resize(order.contacts.len(), Row::default());
-        forces.resize(order.contacts.len(), Vec3::zeros());
-        shared.resize_with(order.nodes.len(), Shared::default);
-        for (to, &node) in shared[order.still..].iter().zip(&order.nodes[order.still..]) {
-            to.set(&v[node as usize]);
-        }
-        islands.resize_with(order.islands.len(), Island::default);
-        islands.iter_mut().zip(&order.islands).for_each(|(island, extent)| island.begin(extent));
-        let arranged = Instant::now();
         let threads = rayon::current_num_threads() > 1;
-        let input =
-            SweepInput { list, order, inertia, dt, free: v, v: shared, limits, threads, typical: *typical };
-        input.islands(islands, rows, forces);
-        let swept = Instant::now();
-        list.par_iter_mut().zip(&order.placements).with_min_len(STRETCH).for_each(|(contact, placement)| {
-            (contact.force, contact.settled) = match forces.get(placement.row as usize) {
-                Some(force) => (*force, islands[placement.island as usize].finished),
-                None => (Vec3::zeros(), true),
+        let mut sweeping = 0.0;
+        self.active.begin(&mut self.list, v);
+        loop {
+            self.arrange(inertia, v);
+            let Contacts { list, active, order, v: shared, found, rows, forces, islands, typical, .. } = self;
+            let arranged = Instant::now();
+            let input = SweepInput {
+                list,
+                active: &active.set,
+                order,
+                inertia,
+                dt,
+                free: v,
+                v: shared,
+                found,
+                limits,
+                threads,
+                typical: *typical,
             };
-        });
-        let moving = &shared[..order.still];
-        v.par_iter_mut().zip(&order.place).with_min_len(NODES).for_each(|(v, &place)| {
+            input.islands(islands, rows, forces);
+            sweeping += arranged.elapsed().as_secs_f64();
+            self.take_forces();
+            if !self.active.join(&self.list, &self.order, &self.islands, &self.v, v) {
+                break;
+            }
+        }
+        let moving = &self.v[..self.order.still];
+        v.par_iter_mut().zip(&self.order.place).with_min_len(NODES).for_each(|(v, &place)| {
             if let Some(shared) = moving.get(place as usize) {
                 *v = shared.get();
             }
         });
         let report = self.report(limits);
-        self.seconds.sweep += (swept - arranged).as_secs_f64();
-        self.seconds.arrange += (arranged - begin + swept.elapsed()).as_secs_f64();
+        self.seconds.sweep += sweeping;
+        self.seconds.arrange += begin.elapsed().as_secs_f64() - sweeping;
         report
+    }
+
+    /// Order of the active set, and room for its islands, rows and nodes.
+    fn arrange(&mut self, inertia: &Inertia, free: &[Vec3]) {
+        let Contacts { list, active, order, v, found, rows, forces, islands, .. } = self;
+        order.find(list, &active.set, inertia, free.len());
+        rows.resize(order.contacts.len(), Row::default());
+        forces.resize(order.contacts.len(), Vec3::zeros());
+        v.resize_with(order.nodes.len(), Shared::default);
+        found.resize_with(order.nodes.len(), Shared::default);
+        for (to, &node) in v[order.still..].iter().zip(&order.nodes[order.still..]) {
+            to.set(&free[node as usize]);
+        }
+        islands.resize_with(order.islands.len(), Island::default);
+        for (island, extent) in islands.iter_mut().zip(&order.islands) {
+            island.begin(extent, active.outcome(order, extent));
+        }
+    }
+
+    /// Puts the forces that were found into the list.
+    fn take_forces(&mut self) {
+        let Contacts { list, active, order, forces, islands, .. } = self;
+        let all = list.par_iter_mut().zip(&active.place).with_min_len(STRETCH);
+        all.for_each(|(contact, &place)| {
+            let Some(placement) = order.placements.get(place as usize) else { return };
+            (contact.force, contact.settled) = match forces.get(placement.row as usize) {
+                Some(force) => (*force, islands[placement.island as usize].outcome.finished),
+                None => (Vec3::zeros(), true),
+            };
+        });
     }
 
     fn report(&mut self, limits: &Limits) -> Report {
         let mut report = Report { islands: self.islands.len(), ..Report::default() };
         let (mut errors, mut updates) = (Errors::default(), 0.0);
-        for island in &self.islands {
-            report.colours = report.colours.max(island.extent.colours.len());
-            report.sweeps = report.sweeps.max(island.sweeps);
-            report.sweeps_island += f64::from(island.sweeps) / self.islands.len() as f64;
-            updates += f64::from(island.sweeps) * island.extent.rows.len() as f64;
-            report.change = report.change.max(island.change);
-            report.unfinished += usize::from(!island.finished);
-            errors.add(&island.errors);
+        for Island { extent, outcome, .. } in &self.islands {
+            report.colours = report.colours.max(extent.colours.len());
+            report.sweeps = report.sweeps.max(outcome.sweeps);
+            report.sweeps_island += f64::from(outcome.sweeps) / self.islands.len() as f64;
+            updates += f64::from(outcome.sweeps) * extent.rows.len() as f64;
+            report.change = report.change.max(outcome.change);
+            report.unfinished += usize::from(!outcome.finished);
+            errors.add(&outcome.errors);
         }
         report.contacts = errors.count;
         report.sweeps_mean = updates / self.rows.len().max(1) as f64;

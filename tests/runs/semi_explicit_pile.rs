@@ -9,7 +9,7 @@ use carom::method::verlet::StepRule;
 use std::sync::atomic::AtomicBool;
 
 /// What the steps of a pile took: sweeps over the slowest island in the mean of all steps but the first few, fewest contacts
-/// of these, islands that were left at the limit, and the worst error of forces.
+/// of these that press or would close, islands that were left at the limit, and the worst error of forces.
 fn settle(side: u32, layers: u32, steps: u64, pass: Pass) -> (f64, usize, usize, f64) {
     let model = pile(side, layers, 0.5, 20.0).unwrap();
     let options = Options { natural_map_residual: Some(1e-6), pass, ..Options::default() };
@@ -35,7 +35,7 @@ fn settle(side: u32, layers: u32, steps: u64, pass: Pass) -> (f64, usize, usize,
 #[test]
 fn a_pile_takes_few_sweeps_with_a_warm_start() {
     let (sweeps, contacts, unfinished, worst) = settle(4, 4, 60, Pass::Single);
-    assert!(contacts > 700, "{contacts}");
+    assert!(contacts > 600, "{contacts}");
     assert!(sweeps < 100.0 && unfinished == 0 && worst <= 1e-6, "{sweeps} sweeps, {unfinished}, {worst:e}");
     let (sweeps, both, unfinished, worst) = settle(4, 4, 60, Pass::Double);
     assert!(both > contacts && unfinished == 0 && worst <= 1e-6, "{sweeps} sweeps, {unfinished}, {worst:e}");

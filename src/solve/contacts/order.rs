@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! island   contacts that hang together by nodes that can move; counted in the order of their first contacts
-//! colour   contacts of an island no two of which share such a node; greedy, in the order of the list
+//! colour   contacts of an island no two of which share such a node; greedy, in the order of the active set
 //! ```
 //!
-//! The list in its order is sorted by (island, colour, place in the list), and so are the nodes by island: what is swept
-//! over together lies together in memory. All of it is one pass over the list and counting, and only when contacts come or go.
+//! Contacts in their order are sorted by (island, colour, place in the active set), and so are the nodes by island: what is swept
+//! over together lies together in memory. All of it is one pass over the set and counting, and only when contacts come or go.
 
 use super::{Contact, Inertia, POINTS};
 use crate::math::sets::Sets;
@@ -29,9 +29,10 @@ pub(super) struct Placement {
     pub row: u32,
 }
 
+/// Contacts by their places in the active set.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    /// Of each contact in the list.
+    /// Of each contact of the active set.
     pub placements: Vec<Placement>,
     /// Contacts in their order.
     pub contacts: Vec<u32>,
@@ -66,35 +67,44 @@ pub(super) struct Extent {
 }
 
 impl Order {
-    /// Finds the order of `list`, whose nodes are fewer than `nodes`. As long as the same nodes touch it stays.
-    pub(crate) fn find(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
-        let same =
-            |(contact, known): (&Contact, &([u32; POINTS], u8))| (contact.nodes, contact.count) == *known;
-        let pairs = list.par_iter().zip(&self.known).with_min_len(COMPARED);
-        if list.len() == self.known.len() && inertia.which_fixed == self.known_fixed && pairs.all(same) {
+    /// Finds the order of the `active` ones of `list`, whose nodes are fewer than `nodes`. As long as the same nodes touch it stays.
+    pub(crate) fn find(&mut self, list: &[Contact], active: &[u32], inertia: &Inertia, nodes: usize) {
+        let same = |(&i, known): (&u32, &([u32; POINTS], u8))| {
+            let contact = &list[i as usize];
+            (contact.nodes, contact.count) == *known
+        };
+        let pairs = active.par_iter().zip(&self.known).with_min_len(COMPARED);
+        let as_before = active.len() == self.known.len() && inertia.which_fixed == self.known_fixed;
+        if as_before && self.place.len() >= nodes && pairs.all(same) {
             return;
         }
         for &node in &self.nodes {
             self.place[node as usize] = NONE;
         }
+        let chosen = || active.iter().map(|&i| &list[i as usize]);
         self.known.clear();
-        self.known.extend(list.iter().map(|c| (c.nodes, c.count)));
+        self.known.extend(chosen().map(|c| (c.nodes, c.count)));
         self.known_fixed = inertia.which_fixed;
-        self.hang_together(list, inertia, nodes);
+        self.hang_together(chosen(), inertia, nodes);
         self.count_islands();
         self.sort_contacts();
         self.sort_nodes();
     }
 
     /// Nodes as they come, joined by contacts; colours. Until islands are counted a contact's is its first node.
-    fn hang_together(&mut self, list: &[Contact], inertia: &Inertia, nodes: usize) {
+    fn hang_together<'a>(
+        &mut self,
+        active: impl Iterator<Item = &'a Contact>,
+        inertia: &Inertia,
+        nodes: usize,
+    ) {
         let Order { placements, nodes: touched, place, together, taken, .. } = self;
         place.resize(nodes, NONE);
         placements.clear();
         touched.clear();
         together.reset(0);
         taken.clear();
-        for contact in list {
+        for contact in active {
             let mut first = NONE;
             let (mut used, mut next) = (0u128, REMEMBERED);
             for (k, _) in contact.points() {

@@ -3,6 +3,7 @@
 //! Velocities are shared by the threads: contacts of one colour have no node in common that can move, and one that cannot is
 //! never written, so no two threads write the same one and none reads what another writes.
 
+use super::momentum::Momentum;
 use super::order::{Extent, NONE, Order};
 use super::{Contact, Inertia, Limits, Local, POINTS, Response};
 use crate::contact::friction::{project_to_cone, tangent_frame};
@@ -15,8 +16,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const SINGULAR: f64 = 1e-9;
 /// Colours with fewer contacts are gone through by one thread.
 const FEW: usize = 64;
-/// Contacts of islands that one thread goes through at a stretch.
+/// Contacts that one thread goes through at a stretch.
 pub(super) const STRETCH: usize = 128;
+/// Contacts of islands that one thread solves at a stretch: some islands take hundreds of sweeps, most of them two.
+const PORTION: usize = 32;
+/// Sweeps before momentum begins: most islands are done by then.
+const PLAIN: u32 = 20;
+/// Share of the tolerance at which an island with momentum is done: forces that hardly move velocities swing about the answer with
+/// it instead of dying away, and what a sweep changes says less about how far they are.
+const CALM: f64 = 0.03;
 /// Stands for a block that is not made yet.
 const COUPLED: u32 = u32::MAX - 1;
 
@@ -34,7 +42,11 @@ pub(super) struct Row {
     frame: Mat3,
     /// `Q v_outer − s n`
     bias: Vec3,
-    r: Vec3,
+    pub r: Vec3,
+    /// What the sweep before has found.
+    pub found: Vec3,
+    /// `w (r − y)·(r − found)` of the last sweep, which began with y.
+    along: f64,
     /// Its block among the others, or none.
     block: u32,
 }
@@ -70,22 +82,30 @@ impl Shared {
     }
 }
 
-/// Contacts that hang together, and how they were solved.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Island {
-    pub extent: Extent,
+/// How an island was solved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
     pub sweeps: u32,
     pub change: f64,
     pub finished: bool,
     pub errors: Errors,
+}
+
+/// Contacts that hang together, and how they were solved.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Island {
+    pub extent: Extent,
+    pub outcome: Outcome,
+    /// It was solved before, and nobody has joined it.
+    solved: bool,
     blocks: Vec<Block>,
 }
 
 impl Island {
-    /// Takes up what belongs to it now.
-    pub(crate) fn begin(&mut self, extent: &Extent) {
-        let blocks = std::mem::take(&mut self.blocks);
-        *self = Island { extent: extent.clone(), blocks, ..Island::default() };
+    /// Takes up what belongs to it now; if it was solved, with what came of it.
+    pub(crate) fn begin(&mut self, extent: &Extent, outcome: Option<Outcome>) {
+        self.extent.clone_from(extent);
+        (self.solved, self.outcome) = (outcome.is_some(), outcome.unwrap_or_default());
     }
 }
 
@@ -140,6 +160,7 @@ impl Row {
         };
         let guess = frame * contact.force;
         let guess = if w > 0.0 && guess.iter().all(|f| f.is_finite()) { guess } else { Vec3::zeros() };
+        let r = project_to_cone(&guess, contact.mu);
         let mut row = Row {
             nodes: [0; POINTS],
             weights: contact.weights,
@@ -149,7 +170,9 @@ impl Row {
             w,
             frame,
             bias: frame * contact.outer - Vec3::new(contact.velocity_bias, 0.0, 0.0),
-            r: project_to_cone(&guess, contact.mu),
+            r,
+            found: r,
+            along: 0.0,
             block,
         };
         for (i, (k, c)) in contact.points().enumerate() {
@@ -212,6 +235,7 @@ impl Row {
             self.apply(&dr, blocks, v);
             self.r = r;
         }
+        self.along = self.w * dr.dot(&(r - self.found));
         self.w * dr.norm()
     }
 
@@ -257,13 +281,16 @@ impl Row {
 #[derive(Clone, Copy)]
 pub(super) struct SweepInput<'a> {
     pub list: &'a [Contact],
+    /// Those of the list that are swept over.
+    pub active: &'a [u32],
     pub order: &'a Order,
     pub inertia: &'a Inertia,
     pub dt: f64,
     /// Velocities of all nodes before.
     pub free: &'a [Vec3],
-    /// Those of nodes in contact.
+    /// Those of nodes in contact, and what the sweep before has found for them.
     pub v: &'a [Shared],
+    pub found: &'a [Shared],
     pub limits: &'a Limits,
     pub threads: bool,
     pub typical: f64,
@@ -272,7 +299,7 @@ pub(super) struct SweepInput<'a> {
 impl SweepInput<'_> {
     /// Some islands with their rows and forces, by as many threads as there are.
     pub(crate) fn islands(&self, islands: &mut [Island], rows: &mut [Row], forces: &mut [Vec3]) {
-        if !self.threads || islands.len() < 2 || rows.len() < STRETCH {
+        if !self.threads || islands.len() < 2 || rows.len() < PORTION {
             let (mut rows, mut forces) = (rows, forces);
             for island in islands {
                 let (own, others) = rows.split_at_mut(island.extent.rows.len());
@@ -296,51 +323,92 @@ impl SweepInput<'_> {
         );
     }
 
-    /// Sweeps over one island until it is done.
+    /// Sweeps over one island until it is done, in the first half of all sweeps with momentum.
     fn island(&self, island: &mut Island, rows: &mut [Row]) {
         let limit = self.limits.tolerance * self.limits.scale;
         self.begin(island, rows);
-        let (extent, blocks) = (&island.extent, &island.blocks[..]);
+        let Island { extent, outcome, blocks, solved } = island;
+        self.push_from_free(extent, rows, blocks);
+        if *solved {
+            return;
+        }
+        let (most, half) = (self.limits.sweeps, self.limits.sweeps / 2);
+        let (mut momentum, mut enough) = (Momentum::NONE, limit);
+        for sweep in 1..=most {
+            outcome.change =
+                self.by_colour(extent, rows, |row| row.update(self.limits.local, blocks, self.v));
+            outcome.sweeps = sweep;
+            if sweep == most {
+                enough = limit;
+            }
+            let mut done = outcome.change <= enough;
+            if done || sweep == most {
+                outcome.errors = self.errors(rows, blocks);
+                done = done && self.obeys(&outcome.errors, limit);
+            }
+            if momentum.used && (done || sweep >= half) {
+                // velocities free of the round-off that momentum has piled up, and a sweep without it has the last word
+                self.push_from_free(extent, rows, blocks);
+                momentum = Momentum::NONE;
+                self.go_on(extent, rows, 0.0);
+            } else if done {
+                outcome.finished = true;
+                break;
+            } else if (PLAIN..half).contains(&sweep) {
+                let beta = momentum.next(self.along(rows));
+                self.go_on(extent, rows, beta);
+                enough = CALM * limit;
+            }
+        }
+    }
+
+    /// Takes up rows and blocks of an island.
+    fn begin(&self, island: &mut Island, rows: &mut [Row]) {
+        let SweepInput { list, active, order, inertia, dt, .. } = *self;
+        let Island { extent, blocks, .. } = island;
+        let contact = |row: usize| &list[active[order.contacts[row] as usize] as usize];
+        let first = extent.rows.start;
+        self.each(rows, |(k, row)| *row = Row::new(contact(first + k), &order.place, inertia, dt));
+        blocks.clear();
+        for (k, row) in rows.iter_mut().enumerate().filter(|(_, row)| row.block == COUPLED) {
+            row.block = blocks.len() as u32;
+            blocks.push(Block::new(contact(first + k), &row.frame, inertia, dt));
+        }
+    }
+
+    /// Velocities that forces make of the free ones.
+    fn push_from_free(&self, extent: &Extent, rows: &mut [Row], blocks: &[Block]) {
+        let take = |at: usize| self.v[at].set(&self.free[self.order.nodes[at] as usize]);
+        self.each_node(extent, take);
         self.by_colour(extent, rows, |row| {
             if row.r != Vec3::zeros() {
                 row.apply(&row.r, blocks, self.v);
             }
             0.0
         });
-        for sweep in 1..=self.limits.sweeps {
-            island.change = self.by_colour(extent, rows, |row| row.update(self.limits.local, blocks, self.v));
-            island.sweeps = sweep;
-            let last = sweep == self.limits.sweeps;
-            if island.change <= limit || last {
-                island.errors = self.errors(rows, blocks);
-                island.finished = island.change <= limit && self.obeys(&island.errors, limit);
-            }
-            if island.finished {
-                break;
-            }
+    }
+
+    /// Where the next sweep begins.
+    fn go_on(&self, extent: &Extent, rows: &mut [Row], beta: f64) {
+        self.each(rows, |(_, row)| row.go_on(beta));
+        self.each_node(extent, |at| self.v[at].go_on(beta, &self.found[at]));
+    }
+
+    /// Does something with every row, in no order.
+    fn each(&self, rows: &mut [Row], with: impl Fn((usize, &mut Row)) + Sync + Send) {
+        if self.threads && rows.len() >= 2 * STRETCH {
+            rows.par_iter_mut().enumerate().with_min_len(STRETCH).for_each(with);
+        } else {
+            rows.iter_mut().enumerate().for_each(with);
         }
     }
 
-    /// Takes up rows, blocks and velocities of an island.
-    fn begin(&self, island: &mut Island, rows: &mut [Row]) {
-        let SweepInput { list, order, inertia, dt, .. } = *self;
-        let Island { extent, blocks, .. } = island;
-        let from = &order.contacts[extent.rows.clone()];
-        let fill = |(row, &from): (&mut Row, &u32)| {
-            *row = Row::new(&list[from as usize], &order.place, inertia, dt);
-        };
-        let take = |at: usize| self.v[at].set(&self.free[order.nodes[at] as usize]);
-        if self.threads && rows.len() >= 2 * STRETCH {
-            rows.par_iter_mut().zip(from).with_min_len(STRETCH).for_each(fill);
-            extent.nodes.clone().into_par_iter().with_min_len(STRETCH).for_each(take);
+    /// Does something with every node of an island that can move, in no order.
+    fn each_node(&self, extent: &Extent, with: impl Fn(usize) + Sync + Send) {
+        if self.threads && extent.rows.len() >= 2 * STRETCH {
+            extent.nodes.clone().into_par_iter().with_min_len(STRETCH).for_each(with);
         } else {
-            rows.iter_mut().zip(from).for_each(fill);
-            extent.nodes.clone().for_each(take);
-        }
-        blocks.clear();
-        for (row, &from) in rows.iter_mut().zip(from).filter(|(row, _)| row.block == COUPLED) {
-            row.block = blocks.len() as u32;
-            blocks.push(Block::new(&list[from as usize], &row.frame, inertia, dt));
+            extent.nodes.clone().for_each(with);
         }
     }
 
@@ -370,19 +438,36 @@ impl SweepInput<'_> {
         largest
     }
 
-    /// Sums over halves of halves, the same whoever adds them.
+    /// How far the last sweep went along the way that forces had come.
+    fn along(&self, rows: &[Row]) -> f64 {
+        self.sum(rows, &|row| row.along, &|sum, x| *sum += x)
+    }
+
     fn errors(&self, rows: &[Row], blocks: &[Block]) -> Errors {
-        let mut sum = Errors::default();
+        self.sum(rows, &|row| row.errors(blocks, self.v), &|sum: &mut Errors, x| sum.add(&x))
+    }
+
+    /// Sums over halves of halves, the same whoever adds them.
+    fn sum<T: Default + Send>(
+        &self,
+        rows: &[Row],
+        of: &(impl Fn(&Row) -> T + Sync),
+        add: &(impl Fn(&mut T, T) + Sync),
+    ) -> T {
+        let mut sum = T::default();
         if rows.len() <= STRETCH {
-            rows.iter().for_each(|row| sum.add(&row.errors(blocks, self.v)));
+            rows.iter().for_each(|row| add(&mut sum, of(row)));
             return sum;
         }
         let (first, second) = rows.split_at(rows.len() / 2);
-        let of = |rows: &[Row]| self.errors(rows, blocks);
-        let parts =
-            if self.threads { rayon::join(|| of(first), || of(second)) } else { (of(first), of(second)) };
-        sum.add(&parts.0);
-        sum.add(&parts.1);
+        let part = |rows: &[Row]| self.sum(rows, of, add);
+        let (first, second) = if self.threads {
+            rayon::join(|| part(first), || part(second))
+        } else {
+            (part(first), part(second))
+        };
+        add(&mut sum, first);
+        add(&mut sum, second);
         sum
     }
 }

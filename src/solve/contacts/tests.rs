@@ -216,8 +216,8 @@ fn without_friction_velocities_are_those_of_the_quadratic_program() {
 /// With friction: the law at every contact, and velocities that are what forces make of them.
 #[test]
 fn with_friction_every_contact_obeys_the_law() {
-    for seed in 0..10 {
-        let scene = scene(200 + seed, 40, 40, 0.1 * (1 + seed % 5) as f64, seed % 2 == 1);
+    for (seed, mu) in (0..).zip([0.1, 0.2, 0.3, 0.4, 0.5, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 0.8, 1.2, 1.2]) {
+        let scene = scene(200 + seed, 40, 40, mu, seed % 2 == 1);
         let (v, contacts, report) = scene.solved(&TIGHT);
         assert!(report.unfinished == 0 && report.natural_map_residual < 1e-9, "{report:?}");
         assert!(report.bipotential.abs() < 1e-9, "{report:?}");
@@ -288,7 +288,7 @@ fn the_published_projections_find_the_same() {
         let scene = scene(seed, 300, 150, 0.4, seed % 2 == 0);
         let (exact, _, report) = scene.solved(&TIGHT);
         let (projected, _, other) = scene.solved(&Limits { local: Local::Uzawa, tolerance: 1e-9, ..TIGHT });
-        assert!(report.contacts > 50 && other.unfinished == 0, "{report:?} {other:?}");
+        assert!(report.contacts > 30 && other.unfinished == 0, "{report:?} {other:?}");
         let apart = exact.iter().zip(&projected).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
         // both stop where a sweep changes little; what is left is some sweeps of that
         assert!(apart < 1e-6, "{seed}: {apart:.1e}");
@@ -327,8 +327,11 @@ fn a_mass_dragged_into_a_wedge_that_locks_is_reported_and_begins_anew() {
 /// Contacts of one colour in any order: the colours are the same if the list keeps its order between them.
 #[test]
 fn the_order_inside_a_colour_changes_nothing() {
-    let scene = chain(500);
-    let (v, contacts, _) = scene.solved(&Limits { tolerance: 1e-6, ..TIGHT });
+    let mut scene = chain(500);
+    // all of them close: |u| ≤ 2√3
+    scene.list.iter_mut().for_each(|c| c.velocity_bias = -4.0);
+    let (v, contacts, report) = scene.solved(&Limits { tolerance: 1e-6, ..TIGHT });
+    assert!(report.contacts == scene.list.len() && report.unfinished == 0, "{report:?}");
     // list the contacts colour by colour, each colour backwards
     let mut turned = Vec::new();
     let mut from = 0;
@@ -358,6 +361,74 @@ fn what_was_solved_before_changes_nothing() {
         assert_eq!(bits(&v), bits(&w));
         assert_eq!(fresh.list, kept.list);
     }
+}
+
+/// Contacts with room enough take no part: not a bit differs, though they tie the others together.
+#[test]
+fn contacts_that_stay_open_change_nothing() {
+    let (scene, limits) = (scene(8, 200, 60, 0.3, true), Limits { tolerance: 1e-9, ..TIGHT });
+    let (v, alone, report) = scene.solved(&limits);
+    assert!(report.islands > 5 && report.unfinished == 0, "{report:?}");
+    let mut among = Scene { list: Vec::new(), mass: scene.mass.clone(), v: scene.v.clone(), ..scene };
+    for (i, contact) in scene.list.iter().enumerate() {
+        let points = [(3 * i as u32, 1.0), (3 * i as u32 + 1, -0.5), ((7 * i as u32 + 2) % 200, -0.5)];
+        // nothing is faster than this
+        let open = Contact { velocity_bias: 1e3, mu: 0.5, ..Contact::new(&points, Vec3::x()) };
+        among.list.extend([open, *contact, open]);
+    }
+    let (again, all, other) = among.solved(&limits);
+    assert_eq!(report, other);
+    assert_eq!(bits(&v), bits(&again));
+    let kept: Vec<Contact> = all.list.iter().skip(1).step_by(3).copied().collect();
+    assert_eq!(alone.list, kept);
+    assert!(all.list.iter().filter(|c| c.velocity_bias == 1e3).all(|c| c.force == Vec3::zeros()));
+}
+
+/// A wall runs into a row of masses at rest that touch: each of them closes only when the one before it has moved. All go on
+/// with the speed of the wall, and force k has to accelerate all masses behind it, Σ m / Δt. What lies elsewhere is solved once.
+#[test]
+fn contacts_join_when_the_forces_of_others_close_them() {
+    let mass = [1.0, 2.0, 0.5, 3.0, 1.5];
+    let inertia = Inertia::new(&mass, std::iter::empty());
+    let wall = Contact { outer: Vec3::x(), ..Contact::new(&[(0, 1.0)], Vec3::x()) };
+    let mut list = vec![Contact { outer: Vec3::y(), ..Contact::new(&[(4, 1.0)], Vec3::y()) }, wall];
+    list.extend((0..3).rev().map(|k| Contact::new(&[(k + 1, 1.0), (k, -1.0)], Vec3::x())));
+    let mut contacts = Contacts { list, ..Contacts::default() };
+    let mut v = [Vec3::zeros(); 5];
+    let report = contacts.solve(&inertia, DT, &mut v, &TIGHT);
+    assert_eq!((report.contacts, report.islands, report.unfinished), (5, 2, 0));
+    assert!(v[..4].iter().all(|v| (v - Vec3::x()).norm() < 1e-10), "{v:?}");
+    assert!((v[4] - Vec3::y()).norm() < 1e-15, "{v:?}");
+    for (contact, behind) in contacts.list[1..].iter().zip([6.5, 3.0, 3.5, 5.5]) {
+        assert!((contact.force.x - behind / DT).abs() < 1e-6, "{contact:?}");
+    }
+}
+
+/// Two nodes seen by two pairs of features whose normals differ by 17°, less than the angle of friction. Sticking to the one that is asked
+/// first, with room 10⁻⁴, leaves them closing by 10⁻⁴ along the other, so each sweep hands over 10⁻⁴/w until the second bears all of it: nodes go
+/// on together, with force ½ m |Δv|/Δt. Without momentum that takes N = |Δv|/10⁻⁴ = 2·10⁴ sweeps. Steps of one size make forces grow with momentum as
+/// ẍ + 3ẋ/t = 1, so x = t²/8 (Su, Boyd & Candès 2014): √(8N) = 400 sweeps, after 20 without.
+#[test]
+fn contacts_that_contradict_each_other_a_little_take_few_sweeps() {
+    let inertia = Inertia::new(&[1.0, 1.0], std::iter::empty());
+    let side = |sign: f64, tilt: f64, room: f64| {
+        let normal = sign * Vec3::new(tilt.cos(), tilt.sin(), 0.0);
+        Contact { mu: 0.4, velocity_bias: room, ..Contact::new(&[(0, sign), (1, -sign)], normal) }
+    };
+    let list = vec![side(-1.0, 0.3, 1e-4), side(1.0, 0.0, 0.0)];
+    let mut contacts = Contacts { list, ..Contacts::default() };
+    let mut v = [Vec3::new(-1.0, -0.15, 0.0), Vec3::new(1.0, 0.15, 0.0)];
+    let apart = v[1] - v[0];
+    let limits = Limits { tolerance: 1e-6, sweeps: 2000, ..TIGHT };
+    let report = contacts.solve(&inertia, DT, &mut v, &limits);
+    assert!(report.unfinished == 0 && report.sweeps < 460, "{report:?}");
+    // a sweep that changes no velocity by 10⁻⁶ may be a few such changes away
+    assert!(v.iter().all(|v| v.norm() < 1e-5), "{v:?}");
+    assert!((contacts.list[1].force - 0.5 / DT * apart).norm() < 1e-5 / DT, "{:?}", contacts.list);
+    assert_eq!(contacts.list[0].force, Vec3::zeros());
+    // velocities are what forces make of them, to round-off, whatever momentum did on the way
+    let round_off = 4.0 * f64::EPSILON;
+    assert!((v[0] + 0.5 * apart - DT * contacts.list[1].force).norm() < round_off, "{v:?}");
 }
 
 /// What is said twice weighs no more; only the share of the force is undecided.
