@@ -6,6 +6,9 @@
 //! | not symmetric           | LU with pivoting |
 //! | not symmetric and large | LLᵀ or LDLᵀ of ½(A + Aᵀ), the rest by GMRES (`krylov`); LU where that does not converge |
 //!
+//! What has no counterpart across the diagonal and is large (friction that grows with the pressure of a stiff spring) is left out of the symmetric part: half of it on either side
+//! would be far from A and not positive.
+//!
 //! One thread on purpose: sums would depend on their number otherwise.
 //!
 //! Read by `assembly`.
@@ -108,7 +111,7 @@ impl Matrix {
 }
 
 /// Unknowns from which on the factors of the symmetric part and GMRES take less time and memory than LU.
-pub const LARGE: usize = 2000;
+pub const LARGE: usize = 300;
 
 /// The factors of a matrix.
 pub enum Factors {
@@ -143,11 +146,25 @@ impl Factors {
 
     /// Factors a matrix of that pattern.
     pub fn factor(&mut self, matrix: &Matrix) -> Result<(), FactorError> {
+        self.factor_without(matrix, &[])
+    }
+
+    /// The same; a symmetric part is that of the matrix without the entries (row, column, value) `aside`.
+    pub fn factor_without(
+        &mut self,
+        matrix: &Matrix,
+        aside: &[(usize, usize, f64)],
+    ) -> Result<(), FactorError> {
         match self {
             Factors::Symmetric(factors) => factors.factor(matrix),
             Factors::Lu(lu) => lu.factor(matrix),
             Factors::Krylov(krylov) => {
                 matrix.symmetric_part(&mut krylov.part);
+                for &(i, j, value) in aside {
+                    if let Some(at) = krylov.part.place(i, j) {
+                        krylov.part.values[at] -= if i == j { value } else { 0.5 * value };
+                    }
+                }
                 if let Some(lu) = &mut krylov.instead {
                     lu.current = false;
                 }
@@ -158,10 +175,15 @@ impl Factors {
 
     /// Solves for the columns of `rhs`, one after the other in memory, in their place; `matrix` is the one that was factored.
     pub fn solve(&mut self, matrix: &Matrix, rhs: &mut [f64]) -> Result<(), FactorError> {
+        self.solve_to(matrix, rhs, krylov::TOLERANCE)
+    }
+
+    /// The same where `left` of each column may be left.
+    pub fn solve_to(&mut self, matrix: &Matrix, rhs: &mut [f64], left: f64) -> Result<(), FactorError> {
         match self {
             Factors::Symmetric(factors) => factors.solve_refined(matrix, rhs),
             Factors::Lu(lu) => lu.solve(rhs),
-            Factors::Krylov(krylov) => krylov.solve(matrix, rhs),
+            Factors::Krylov(krylov) => krylov.solve(matrix, rhs, left),
         }
     }
 
@@ -373,10 +395,10 @@ pub struct Krylov {
 }
 
 impl Krylov {
-    fn solve(&mut self, matrix: &Matrix, rhs: &mut [f64]) -> Result<(), FactorError> {
+    fn solve(&mut self, matrix: &Matrix, rhs: &mut [f64], left: f64) -> Result<(), FactorError> {
         for column in rhs.chunks_exact_mut(matrix.size.max(1)) {
             let factors = &self.factors;
-            let found = krylov::gmres(matrix, |x| factors.solve(x), column)?;
+            let found = krylov::gmres(matrix, |x| factors.solve(x), column, left)?;
             self.iterations = found.iterations;
             if found.converged {
                 column.copy_from_slice(&found.x);
