@@ -417,3 +417,55 @@ impl Krylov {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain whose links have two unknowns, x and y, each held by its neighbours (2, −1); every third is pressed by a spring that is fifty times stiffer along x, and rubs along y by μ times
+    /// what that gives: an entry without a counterpart. Returns these entries too.
+    fn rubbing(links: usize, mu: f64) -> (Matrix, Vec<(usize, usize, f64)>) {
+        let (stiff, mut aside) = (50.0, Vec::new());
+        let mut a =
+            Matrix { size: 2 * links, shape: Shape::Unsymmetric, starts: vec![0], ..Matrix::default() };
+        for column in 0..2 * links {
+            let (link, along) = (column / 2, column % 2);
+            let pressed = link % 3 == 0;
+            for row in column.saturating_sub(2)..(column + 3).min(2 * links) {
+                let value = match (row / 2 == link, row % 2 == along) {
+                    (true, true) => 2.0 + if pressed && along == 0 { stiff } else { 0.0 },
+                    (false, true) => -1.0,
+                    (true, false) if pressed && along == 0 => -mu * stiff,
+                    _ => 0.0,
+                };
+                if row / 2 == link && row % 2 != along && value != 0.0 {
+                    aside.push((row, column, value));
+                }
+                a.rows.push(row);
+                a.values.push(value);
+            }
+            a.starts.push(a.rows.len());
+        }
+        (a, aside)
+    }
+
+    /// What is left out of the symmetric part changes no solution. Half of the stiff friction on either side would make it indefinite, and GMRES
+    /// would need several times as many directions.
+    #[test]
+    fn friction_is_left_out_of_the_symmetric_part() {
+        let (matrix, aside) = rubbing(300, 0.5);
+        let tried = [&[], &aside[..]].map(|aside| {
+            let mut factors = Factors::new(&matrix, None).unwrap();
+            factors.factor_without(&matrix, aside).unwrap();
+            let mut x: Vec<f64> = (0..matrix.size).map(|k| (k as f64).sin()).collect();
+            let (b, mut left) = (x.clone(), vec![0.0; matrix.size]);
+            factors.solve(&matrix, &mut x).unwrap();
+            matrix.multiply(&x, &mut left);
+            let off = left.iter().zip(&b).fold(0.0, |m: f64, (l, b)| m.max((l - b).abs()));
+            assert!(off < 1e-10, "{off:e}");
+            let Factors::Krylov(krylov) = &factors else { panic!("large enough for GMRES") };
+            (factors.definite(), krylov.iterations)
+        });
+        assert!(!tried[0].0 && tried[1].0 && 3 * tried[1].1 < tried[0].1, "{tried:?}");
+    }
+}
