@@ -23,8 +23,9 @@ pub(super) const FACETS: usize = 256;
 pub(super) const EDGES: usize = 384;
 /// Boxes that are compared at once.
 const WIDTH: usize = 16;
-/// Facets that are asked for a good axis, at most.
+/// Facets that are asked for a good axis, at most, and the cosine from which on two of them would say the same.
 const ASKED: usize = 64;
+const SAME: f64 = 0.999;
 /// Rounding of a coordinate along an axis, as a share of the largest coordinate: of three products, two sums and the coordinates
 /// themselves, each 2⁻²⁴ of at most √3 times that one. Fewer than 16 of them.
 pub(super) const ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
@@ -115,27 +116,34 @@ fn narrowest(scene: &Scene, body: &Body, x: &[Vec3]) -> [[u32; 2]; 2] {
         hi - lo
     };
     let facets = &scene.facets[body.facets.start as usize..body.facets.end as usize];
-    let asked = facets.iter().step_by(facets.len().div_ceil(ASKED).max(1));
-    let normals = || asked.clone().filter_map(|f| f.area_vector(x).try_normalize(0.0));
+    let (mut normals, mut count) = ([Vec3::zeros(); ASKED], 0);
+    for facet in facets.iter().step_by(facets.len().div_ceil(ASKED).max(1)).take(ASKED) {
+        let Some(n) = facet.area_vector(x).try_normalize(0.0) else { continue };
+        if normals[..count].iter().all(|other| other.dot(&n).abs() < SAME) {
+            normals[count] = n;
+            count += 1;
+        }
+    }
+    let normals = normals[..count].iter();
     let least = |p: &(f64, Vec3), q: &(f64, Vec3)| p.0.total_cmp(&q.0);
-    let first = normals().map(|n| (width(&n), n)).min_by(least).map_or(Vec3::x(), |w| w.1);
-    let across = normals().filter_map(|n| {
+    let first = normals.clone().map(|n| (width(n), *n)).min_by(least).map_or(Vec3::x(), |w| w.1);
+    let across = normals.filter_map(|n| {
         let n = n - n.dot(&first) * first;
         (n.norm() > 0.5).then(|| n.normalize())
     });
     let second = across.map(|n| (width(&n), n)).min_by(least);
     let second = second.map_or_else(|| first.cross(&any_across(&first)).normalize(), |w| w.1);
-    // Long ways along the axis: they turn with the whole body.
+    // Long ways along the axis, a²/d at most: they turn with the whole body. Compared without a root or a quotient.
     let between = |n: Vec3| {
-        let (mut best, mut most) = ([0, 0], 0.0);
-        for (i, &p) in slots.iter().enumerate() {
-            for (j, &q) in slots.iter().enumerate().skip(i + 1) {
-                let d = x[q as usize] - x[p as usize];
-                let along = n.dot(&d);
-                let good = along * along / d.norm();
-                if good > most {
+        let (mut best, mut most) = ([0, 0], (0.0, 1.0));
+        for (i, p) in slots.iter().map(|&k| x[k as usize]).enumerate() {
+            for (j, q) in slots.iter().map(|&k| x[k as usize]).enumerate().skip(i + 1) {
+                let d = q - p;
+                let (along, square) = (n.dot(&d), d.norm_squared());
+                let fourth = (along * along) * (along * along);
+                if fourth * most.1 > most.0 * square {
                     let (i, j) = (i as u32, j as u32);
-                    (best, most) = (if along > 0.0 { [i, j] } else { [j, i] }, good);
+                    (best, most) = (if along > 0.0 { [i, j] } else { [j, i] }, (fourth, square));
                 }
             }
         }

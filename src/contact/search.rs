@@ -218,7 +218,7 @@ pub struct Candidates {
     /// (facet, facet)
     pub face_face: Vec<[u32; 2]>,
     /// How far the bodies of each node and face, and of each two edges, may travel before these can meet, as their reader has
-    /// found; zero of new ones. Kept by searches that count the travel of groups, and empty in others.
+    /// found; zero of new ones. Kept by searches whose readers let candidates sleep, and empty in others.
     pub until: [Vec<f64>; 2],
 }
 
@@ -296,9 +296,13 @@ impl Candidates {
         }
     }
 
-    /// Nothing is known of new candidates; false if there is no memory to note that.
+    /// Nothing is known of new candidates; false if there is no memory to note that. Where nobody notes anything none is taken.
     #[must_use]
-    pub(super) fn welcome(&mut self) -> bool {
+    pub(super) fn welcome(&mut self, noted: bool) -> bool {
+        if !noted {
+            self.until.iter_mut().for_each(Vec::clear);
+            return true;
+        }
         let counts = [self.vertex_face.len(), self.edge_edge.len()];
         self.until.iter_mut().zip(counts).all(|(until, count)| {
             let fits = until.try_reserve(count.saturating_sub(until.len())).is_ok();
@@ -307,6 +311,21 @@ impl Candidates {
             }
             fits
         })
+    }
+
+    /// Lengths of the lists.
+    pub(super) fn lengths(&self) -> [usize; 3] {
+        [self.vertex_face.len(), self.edge_edge.len(), self.face_face.len()]
+    }
+
+    /// Makes room for `times` what came since the lists had these lengths: growing bit by bit would copy them as often. If there is
+    /// none, those who need it will see.
+    pub(super) fn expect(&mut self, before: [usize; 3], times: usize) {
+        let lists = [&mut self.vertex_face, &mut self.edge_edge, &mut self.face_face];
+        for (list, before) in lists.into_iter().zip(before) {
+            let more = (list.len() - before) * times;
+            let _ = list.try_reserve((before + more).saturating_sub(list.len()));
+        }
     }
 
     /// Candidates in use, as (vertex–face, edge–edge, face–face).

@@ -583,9 +583,12 @@ impl ThreeStage {
         }
         let spare = &mut self.spare;
         spare.clear();
+        let noted = c.until[0].len() == c.vertex_face.len() && c.until[1].len() == c.edge_edge.len();
         for g in &mut c.groups {
-            carry(&c.until[0], g.vertex_face, &mut spare.until[0]);
-            carry(&c.until[1], g.edge_edge, &mut spare.until[1]);
+            if noted {
+                carry(&c.until[0], g.vertex_face, &mut spare.until[0]);
+                carry(&c.until[1], g.edge_edge, &mut spare.until[1]);
+            }
             g.vertex_face = carry(&c.vertex_face, g.vertex_face, &mut spare.vertex_face);
             g.edge_edge = carry(&c.edge_edge, g.edge_edge, &mut spare.edge_edge);
             g.face_face = carry(&c.face_face, g.face_face, &mut spare.face_face);

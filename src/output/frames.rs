@@ -21,17 +21,24 @@ use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, writ
 use crate::element::{Block, Positions};
 use crate::math::Vec3;
 use crate::mesh::subdivision::Term;
-use crate::model::Model;
 use crate::model::contact::ObstacleShape;
 use crate::model::record::{Record, RecordError};
+use crate::model::{Ledger, Model};
 use crate::run::peaks::Envelope;
 use crate::run::{Look, Observer, ObserverError, Times, WriteError, disk};
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long frames may wait until they are listed. File systems force a file that takes the place of another to the disk, so that a
+/// list that is replaced with every frame would cost more than the frames.
+const UNLISTED: Duration = Duration::from_millis(500);
 
 pub struct Frames {
     series: Series,
+    /// How many of them are in the list on the disk, and since when.
+    listed: (usize, Instant),
     /// Length and checksum of every frame that is on the disk.
     kept: Vec<[u64; 2]>,
     times: Times,
@@ -119,8 +126,9 @@ impl Frames {
     }
 
     /// Looks at these times, in a series of its own, at a run that may be taken up from a checkpoint of another folder.
-    pub fn anew(self, times: Times) -> Frames {
-        Frames { times, anew: true, ..self }
+    pub fn anew(mut self, times: Times) -> Frames {
+        (self.times, self.anew) = (times, true);
+        self
     }
 
     /// Continues a series; [`Observer::restore`] then says how far it had come.
@@ -155,6 +163,7 @@ impl Frames {
         let blocks: Vec<_> = blocks.iter().map(|(kind, nodes)| (*kind, &nodes[..])).collect();
         Frames {
             series,
+            listed: (0, Instant::now()),
             kept: Vec::new(),
             times: Times::new(end, count),
             anew: false,
@@ -182,6 +191,17 @@ impl Frames {
             stress_points: Vec::new(),
             mises_points: Vec::new(),
         }
+    }
+
+    /// Lists what is not listed yet, if that has waited long enough or is asked for `now`.
+    fn list(&mut self, now: bool) -> Result<(), WriteError> {
+        let (listed, since) = self.listed;
+        let all = self.series.entries().len();
+        if listed < all && (now || since.elapsed() >= UNLISTED) {
+            self.series.write().map_err(|e| series_error(self.series.dir(), e))?;
+            self.listed = (all, Instant::now());
+        }
+        Ok(())
     }
 
     /// Where all points are and how they move.
@@ -346,20 +366,31 @@ impl Observer for Frames {
             VtuError::Write { path, source } => WriteError { path, source },
             other => WriteError { path: path.clone(), source: io::Error::other(other) },
         })?;
-        self.series.push(look.state.time).map_err(|e| series_error(&path, e))?;
+        self.series.add(look.state.time);
+        self.list(look.last)?;
         self.times.seen(look.state.time, look.ledger.dt);
         Ok(())
+    }
+
+    fn pulse(&mut self, _: f64, _: &Ledger) {
+        // what fails here fails again where it can be told
+        let _ = self.list(false);
     }
 
     fn settle(&mut self) -> Result<(), ObserverError> {
         if self.kept.len() == self.series.entries().len() {
             return Ok(());
         }
-        for entry in &self.series.entries()[self.kept.len()..] {
-            let path = self.series.path(entry);
+        let (series, new) = (&self.series, &self.series.entries()[self.kept.len()..]);
+        let settled = disk::several_at_once(new.len(), |k| {
+            let path = series.path(&new[k]);
             let kept = measure(&path).and_then(|kept| disk::sync_file(&path).map(|()| kept));
-            self.kept.push(kept.map_err(|source| WriteError { path, source })?);
+            kept.map_err(|source| WriteError { path, source })
+        });
+        for kept in settled {
+            self.kept.push(kept?);
         }
+        self.list(true)?;
         let folder = self.series.folder();
         disk::sync_folder(&folder).map_err(|source| WriteError { path: folder, source })?;
         let list = self.series.file();
@@ -389,7 +420,15 @@ impl Observer for Frames {
         self.kept = record.get_counts("frames.files")?.as_chunks().0.to_vec();
         let resumed = Series::resume(self.series.dir(), record.get("frames.times")?);
         self.series = resumed.map_err(|error| RecordError::Outside(error.to_string()))?;
+        self.listed = (self.series.entries().len(), Instant::now());
         Ok(())
+    }
+}
+
+impl Drop for Frames {
+    /// Whoever ends a run early finds its frames.
+    fn drop(&mut self) {
+        let _ = self.list(true);
     }
 }
 

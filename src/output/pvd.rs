@@ -132,8 +132,13 @@ impl Series {
 
     /// Lists the frame just written to [`Series::next_path`].
     pub fn push(&mut self, time: f64) -> Result<(), PvdError> {
-        self.entries.push(Entry { time, file: file_name(self.entries.len()) });
+        self.add(time);
         self.write()
+    }
+
+    /// The same, in memory alone until [`Series::write`].
+    pub(crate) fn add(&mut self, time: f64) {
+        self.entries.push(Entry { time, file: file_name(self.entries.len()) });
     }
 
     /// The series of a run that goes on: frames at these times, whatever the file lists. Frames behind them are removed.
@@ -165,7 +170,7 @@ impl Series {
         text
     }
 
-    fn write(&self) -> Result<(), PvdError> {
+    pub(crate) fn write(&self) -> Result<(), PvdError> {
         let path = self.file();
         replace_file(&path, self.text().as_bytes()).map_err(|source| PvdError::Write { path, source })
     }

@@ -355,16 +355,16 @@ fn write_file(path: &Path, frame: &Frame) -> io::Result<()> {
     out.write_all(b"  ")?;
     out.write_all(APPENDED)?;
 
-    let start = out.stream_position()?;
+    let mut at = 0;
     for (place, values) in &head.arrays {
-        let at = out.stream_position()?;
-        write_array(&mut out, values)?;
-        let end = out.stream_position()?;
-        out.seek(SeekFrom::Start(*place as u64))?;
-        out.write_all(format!("offset=\"{}\"", at - start).as_bytes())?;
-        out.seek(SeekFrom::Start(end))?;
+        let offset = format!("offset=\"{at}\"");
+        head.text.replace_range(*place..place + offset.len(), &offset);
+        at += write_array(&mut out, values)?;
     }
     out.write_all(CLOSING)?;
+    // Once for all arrays: what is buffered goes to the system whenever the place changes.
+    out.rewind()?;
+    out.write_all(head.text.as_bytes())?;
     out.flush()
 }
 
@@ -404,20 +404,21 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Compresses one array block by block and puts the table of sizes before it.
-fn write_array<W: Write + Seek>(out: &mut W, values: &Values) -> io::Result<()> {
+/// Compresses one array block by block, behind the table of their sizes; returns the bytes of both.
+fn write_array<W: Write + Seek>(out: &mut W, values: &Values) -> io::Result<u64> {
     if let Values::Packed(packed) = values {
-        return out.write_all(&packed.bytes);
+        out.write_all(&packed.bytes)?;
+        return Ok(packed.bytes.len() as u64);
     }
     let bytes = values.len() * values.stored().bytes();
     let blocks = bytes.div_ceil(BLOCK);
-    let table = out.stream_position()?;
     let mut sizes = vec![0_u64; 3 + blocks];
     sizes[0] = blocks as u64;
     sizes[1] = BLOCK as u64;
     sizes[2] = (bytes % BLOCK) as u64;
-    out.write_all(bytemuck::cast_slice(&sizes))?;
-    for first in (0..blocks).step_by(BATCH) {
+    // The table is complete before the blocks where one batch holds them all.
+    let incomplete = (blocks > BATCH).then(|| out.stream_position()).transpose()?;
+    for first in (0..blocks.max(1)).step_by(BATCH) {
         let batch = first..(first + BATCH).min(blocks);
         let packed: Vec<Vec<u8>> = batch
             .clone()
@@ -430,16 +431,18 @@ fn write_array<W: Write + Seek>(out: &mut W, values: &Values) -> io::Result<()> 
                 },
             )
             .collect::<io::Result<_>>()?;
-        for (i, block) in batch.zip(&packed) {
-            sizes[3 + i] = block.len() as u64;
-            out.write_all(block)?;
+        sizes[3..][batch].iter_mut().zip(&packed).for_each(|(size, block)| *size = block.len() as u64);
+        if first == 0 {
+            out.write_all(bytemuck::cast_slice(&sizes))?;
         }
+        packed.iter().try_for_each(|block| out.write_all(block))?;
     }
-    let end = out.stream_position()?;
-    out.seek(SeekFrom::Start(table))?;
-    out.write_all(bytemuck::cast_slice(&sizes))?;
-    out.seek(SeekFrom::Start(end))?;
-    Ok(())
+    if let Some(table) = incomplete {
+        out.seek(SeekFrom::Start(table))?;
+        out.write_all(bytemuck::cast_slice(&sizes))?;
+        out.seek(SeekFrom::End(0))?;
+    }
+    Ok(size_of_val(&sizes[..]) as u64 + sizes[3..].iter().sum::<u64>())
 }
 
 fn deflate(zlib: &mut Compress, input: &[u8]) -> io::Result<Vec<u8>> {

@@ -10,6 +10,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+/// Threads that wait for the disk at once: what several ask for is one entry in the journal of the file system.
+const WAITING: usize = 8;
 
 /// `path` with `.tmp` appended: where a file is written before it takes its name.
 pub(crate) fn unfinished(path: &Path) -> PathBuf {
@@ -62,6 +67,27 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()?;
     synced_folder(path);
     Ok(())
+}
+
+/// Does something that waits for the disk `count` times, several at once; what it gave, in order.
+pub(crate) fn several_at_once<T: Send>(count: usize, with: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let own = std::iter::from_fn(|| Some(next.fetch_add(1, Relaxed)).filter(|k| *k < count));
+        own.map(|k| (k, with(k))).collect::<Vec<_>>()
+    };
+    let mut all = thread::scope(|scope| {
+        // where there are no more threads to be had, those there are do it
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..WAITING.min(count)).map_while(start).collect();
+        let mut all = work();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    all.sort_unstable_by_key(|done| done.0);
+    all.into_iter().map(|done| done.1).collect()
 }
 
 /// Removes a file if it is there.
@@ -170,5 +196,17 @@ pub(crate) mod journal {
     }
     pub(super) fn removed(path: &Path) {
         note(path, || Did::Removed(path.to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_at_once_comes_back_in_order() {
+        for count in [0, 1, WAITING, 1000] {
+            assert_eq!(several_at_once(count, |k| 3 * k), (0..count).map(|k| 3 * k).collect::<Vec<_>>());
+        }
     }
 }

@@ -123,3 +123,17 @@ fn a_run_goes_on_to_the_same_end_wherever_the_power_went() {
         }
     }
 }
+
+/// Frames that come faster than the list is written, of a run that nobody carries to its end and that keeps no checkpoint.
+#[test]
+fn a_run_that_is_left_lists_its_frames() {
+    let folder = scratch("left");
+    let deck = DECK.replace("frames = 3", "frames = 20").replace("checkpoint = 0", "checkpoint = 1e6");
+    let mut simulation = Simulation::setup().threads(1).folder(&folder, Before::Replace).text(&deck).unwrap();
+    simulation.advance(0.15).unwrap();
+    drop(simulation);
+    let listed = crate::output::pvd::Series::open(&folder).unwrap();
+    let written = fs::read_dir(folder.join("frames")).unwrap().count();
+    assert!(written >= 15, "{written}");
+    assert_eq!(listed.entries().len(), written);
+}

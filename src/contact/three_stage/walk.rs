@@ -21,6 +21,8 @@ const PARTS: usize = 64;
 const MEASURED: usize = 3;
 /// Leaves in one piece of parallel work.
 const PIECE: usize = 8192;
+/// One task of so many tells how much room all of them will need.
+const SAMPLED: usize = 16;
 
 /// One part of a walk.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +61,8 @@ impl ThreeStage {
         let lack = AtomicBool::new(false);
         self.walk_while(scene, query, swept, &lack);
         let (a, b, c) = self.findings.candidates.count();
-        if lack.load(Relaxed) || !self.findings.candidates.welcome() || !self.can_measure(a + b + c) {
+        let noted = self.lasting || self.drowsy;
+        if lack.load(Relaxed) || !self.findings.candidates.welcome(noted) || !self.can_measure(a + b + c) {
             self.forget_all();
             return Err(SearchError::Memory { candidates: a + b + c });
         }
@@ -103,10 +106,14 @@ impl ThreeStage {
             let c = &mut self.findings.candidates;
             let stats = &mut self.findings.stats;
             let mut room = PairRoom::default();
-            for task in &self.tasks {
+            let before = c.lengths();
+            for (i, task) in self.tasks.iter().enumerate() {
                 let found = context.run(task, &mut room, c);
                 stats.box_tests += found.tests;
                 stats.leaf_pairs += found.leaves;
+                if i + 1 == self.tasks.len() / SAMPLED {
+                    c.expect(before, SAMPLED);
+                }
             }
             return;
         }
