@@ -3,14 +3,14 @@
 use crate::exit::{BAD_INPUT, Failure, NO_OUTPUT, Outcome, unless_closed};
 use crate::soak::{self, SoakArgs};
 use carom::cases::bench::search::Figure;
-use carom::cases::bench::{Measurement, contacts, dense, factors, force, kicks, machine, search};
+use carom::cases::bench::{Measurement, contacts, dense, factors, force, kicks, machine, search, steps};
 use clap::Args;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, or the beginning of a case's name such as `force/hex8/64k`. If none is named, some
+    /// Which: `force`, `search`, `kicks`, `contacts`, `factors`, `steps`, or the beginning of a case's name such as `force/hex8/64k`. If none is named, some
     /// of each that take two minutes together. `soak` alone runs random scenes and tells the worst that was seen
     names: Vec<String>,
     /// One JSON object per measurement
@@ -40,8 +40,10 @@ pub fn command(args: &BenchArgs) -> Outcome {
         .chain(kicks::CASES.iter().map(|case| format!("kicks/{case}")))
         .chain(contacts::cases().chain(dense::CASES).map(|case| format!("contacts/{case}")))
         .chain(factors::cases().map(|case| format!("factors/{case}")))
+        .chain(steps::cases().map(|case| format!("steps/{case}")))
         .collect();
     let long = factors::long_cases().map(|case| format!("factors/{case}"));
+    let long = long.chain(steps::long_cases().map(|case| format!("steps/{case}")));
     let all: Vec<String> = all.into_iter().chain(long.filter(|case| args.names.contains(case))).collect();
     if let Some(name) = args.names.iter().find(|n| !all.iter().any(|c| fits(n, c))) {
         let message = format!("no benchmark is called {name}; there is {}", all.join(", "));
@@ -53,7 +55,7 @@ pub fn command(args: &BenchArgs) -> Outcome {
     let chosen: Vec<&String> = all.iter().filter(|c| if none { usual(c) } else { named(c) }).collect();
     unless_closed(bench(args, &chosen, &mut io::stdout().lock()), ())?;
     if none {
-        let rooms = "force, search, kicks, contacts or factors";
+        let rooms = "force, search, kicks, contacts, factors or steps";
         eprintln!("{} of {} benchmarks; for all of a kind: carom bench {rooms}", chosen.len(), all.len());
     }
     Ok(0)
@@ -101,6 +103,10 @@ fn bench(args: &BenchArgs, chosen: &[&String], out: &mut impl Write) -> io::Resu
                 }
             } else if let Some(case) = case.strip_prefix("factors/") {
                 for measurement in factors::measure(case, threads) {
+                    print(args, &measurement, out)?;
+                }
+            } else if let Some(case) = case.strip_prefix("steps/") {
+                for measurement in steps::measure(case, threads) {
                     print(args, &measurement, out)?;
                 }
             } else if let Some(case) = case.strip_prefix("contacts/") {

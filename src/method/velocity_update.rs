@@ -48,6 +48,7 @@ use crate::model::record::{Record, RecordError};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Limits, Newton, Outcome, Stuck, Trouble};
 use crate::solve::sparse::FactorError;
+pub use equations::Seconds;
 use equations::{Elements, Equations, Inside, Work};
 use mass::Mass;
 use multipliers::States;
@@ -118,6 +119,7 @@ pub struct VelocityUpdate {
     /// Velocities that the first iterate of the next step is looked for with [m/s].
     outset: Vec<Vec3>,
     counts: Counts,
+    seconds: Seconds,
 }
 
 impl VelocityUpdate {
@@ -170,6 +172,7 @@ impl VelocityUpdate {
             },
             support: vec![Vec3::zeros(); model.restraints.held.len()],
             counts: Counts::default(),
+            seconds: Seconds::default(),
             world,
         })
     }
@@ -177,6 +180,11 @@ impl VelocityUpdate {
     /// Iterations altogether, and steps that were halved.
     pub fn effort(&self) -> (u64, u64) {
         (self.newton.iterations, self.counts.halved)
+    }
+
+    /// Wall time of the parts of all steps so far.
+    pub fn seconds(&self) -> Seconds {
+        self.seconds
     }
 
     /// Penalties between all bodies, for steps of length `dt`.
@@ -214,13 +222,14 @@ impl VelocityUpdate {
         self.look(model, state, leap)?;
         watch.add(&mut ledger.phases.search);
         let inside = self.solve(model, state, leap, ledger, stop)?;
-        let mut watch = Watch::start();
+        let (mut watch, before) = (Watch::start(), self.seconds.update);
         self.finish(model, state, h, t1, ledger);
         (ledger.strain, ledger.hourglass) = (inside.strain, inside.hourglass);
         state.material.accept();
         state.time = t1;
         ledger.element_kicks += model.elements() as u64;
-        watch.add(&mut ledger.phases.response);
+        watch.add(&mut self.seconds.update);
+        ledger.phases.response += self.seconds.update - before;
         Ok(())
     }
 
@@ -327,17 +336,19 @@ impl VelocityUpdate {
             states,
             changed: true,
             fresh: true,
+            relative: 1.0,
             tight,
-            seconds: [0.0; 3],
+            seconds: Seconds::default(),
         };
         let outcome = match states {
             States::Free => self.newton.run(&mut equations, &limits, stop),
             _ => self.newton.run_whole(&mut equations, &limits, PATIENCE, stop),
         };
         let (inside, seconds) = (equations.inside, equations.seconds);
-        ledger.phases.force += seconds[0];
-        ledger.phases.response += seconds[1];
-        ledger.phases.solve += seconds[2];
+        ledger.phases.force += seconds.force;
+        ledger.phases.response += seconds.contact;
+        ledger.phases.solve += seconds.assembly + seconds.factors + seconds.solutions;
+        self.seconds.add(&seconds);
         match outcome {
             Outcome::Converged => Ok(inside),
             other => Err(other),

@@ -7,6 +7,7 @@
 //! contacts only, or one for all where contacts enter the matrix. Its pattern comes from the stencils of the blocks, of any
 //! length, and from the nodes that contacts couple, which may change from iteration to iteration.
 
+use super::krylov::TOLERANCE;
 use super::order::{Graph, nested_dissection};
 use super::sparse::{FactorError, Factors, Matrix, Shape};
 use crate::element::{Between, Block, Positions};
@@ -113,6 +114,8 @@ pub struct System {
     /// Pairs of nodes (model-wide, ascending) that contacts couple beside the elements.
     coupled: Vec<(u32, u32)>,
     pub matrix: Matrix,
+    /// Entries (row, column, value) of the matrix that its symmetric part is better off without.
+    aside: Vec<(usize, usize, f64)>,
     factors: Option<Factors>,
     /// Tangents of a batch of potentials, and where each begins.
     tangents: Vec<f64>,
@@ -131,6 +134,7 @@ impl System {
             offsets: Vec::new(),
             coupled: Vec::new(),
             matrix: Matrix { shape, ..Matrix::default() },
+            aside: Vec::new(),
             factors: None,
             tangents: Vec::new(),
             begins: Vec::new(),
@@ -228,6 +232,20 @@ impl System {
 
     pub fn clear(&mut self) {
         self.matrix.values.fill(0.0);
+        self.aside.clear();
+    }
+
+    /// Says that this much of the entries between two nodes (model-wide), which were added, has no counterpart across the diagonal: half of it on either side
+    /// would be far from the matrix. Only factors of a symmetric part ask.
+    pub fn set_aside(&mut self, unknowns: &Unknowns, row: u32, column: u32, block: &Mat3) {
+        let first = self.unknowns.start;
+        let (r, along) = unknowns.directions(row as usize);
+        let (c, across) = unknowns.directions(column as usize);
+        for (i, d) in along.iter().enumerate() {
+            for (j, e) in across.iter().enumerate() {
+                self.aside.push((r - first + i, c - first + j, d.dot(&(block * e))));
+            }
+        }
     }
 
     /// Adds `factor` times the tangent of the elements at positions `x`.
@@ -379,7 +397,7 @@ impl System {
             self.factors = Some(Factors::new(&self.matrix, Some(&order))?);
         }
         match &mut self.factors {
-            Some(factors) => factors.factor(&self.matrix),
+            Some(factors) => factors.factor_without(&self.matrix, &self.aside),
             None => Err(FactorError::Singular),
         }
     }
@@ -397,8 +415,13 @@ impl System {
 
     /// Solves for columns of its own unknowns in their place.
     pub fn solve(&mut self, rhs: &mut [f64]) -> Result<(), FactorError> {
+        self.solve_to(rhs, TOLERANCE)
+    }
+
+    /// The same where `left` of each right-hand side may be left.
+    pub fn solve_to(&mut self, rhs: &mut [f64], left: f64) -> Result<(), FactorError> {
         match &mut self.factors {
-            Some(factors) => factors.solve(&self.matrix, rhs),
+            Some(factors) => factors.solve_to(&self.matrix, rhs, left),
             None => Err(FactorError::Singular),
         }
     }

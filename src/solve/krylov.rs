@@ -8,8 +8,8 @@ use super::sparse::{FactorError, Matrix};
 /// Directions kept before a restart, and restarts at most.
 const DIRECTIONS: usize = 60;
 const RESTARTS: usize = 3;
-/// What is left of the right-hand side when a solution counts as found.
-const TOLERANCE: f64 = 1e-12;
+/// What is left of the right-hand side when a solution counts as found, unless told.
+pub(crate) const TOLERANCE: f64 = 1e-12;
 
 /// What was found.
 pub(crate) struct Found {
@@ -26,15 +26,16 @@ fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// Solves `A x = b`; `precondition` solves with the nearby matrix in place.
+/// Solves `A x = b` until `left_of` b is left; `precondition` solves with the nearby matrix in place.
 pub(crate) fn gmres(
     matrix: &Matrix,
     precondition: impl Fn(&mut [f64]) -> Result<(), FactorError>,
     b: &[f64],
+    left_of: f64,
 ) -> Result<Found, FactorError> {
     let n = matrix.size;
     let mut found = Found { x: vec![0.0; n], iterations: 0, converged: false };
-    let goal = TOLERANCE * norm(b);
+    let goal = left_of * norm(b);
     let (mut left, mut image) = (b.to_vec(), vec![0.0; n]);
     for _ in 0..RESTARTS {
         let size = norm(&left);

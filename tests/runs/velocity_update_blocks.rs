@@ -240,13 +240,14 @@ fn impacts_with_stick_take_few_iterations() {
 
 /// A square so soft that its nodes are nearly free lands on a plane after a share of a step, with 1 along the normal and less or more along the plane. Whatever the share is, its lower nodes
 /// leave with 1, and lose along the plane what min(μ J_N, 2 m v) takes; those that stick end the step where they began it, though most of the landing comes with the
-/// update, at its end. (By the pressure of the middle alone a node that lands late slips.)
+/// update, at its end. (By the pressure of the middle alone a node that lands late slips.) Of the landings of the last tenth of a step the middle has the less the later they are, ten times
+/// its pressure at most, so that the last of all is none.
 #[test]
 fn a_landing_has_one_cone_wherever_in_the_step_it_comes() {
     let (mu, step) = (0.5, 1e-3);
     let law = Law::StVenantKirchhoff { young: 1e-2, poisson: 0.0, density: 1.0 };
     for along in [0.2, 0.45, 0.8] {
-        for share in [0.03, 0.2, 0.5, 0.8, 0.97] {
+        for share in [0.03, 0.2, 0.5, 0.8, 0.97, 0.999] {
             let mut builder = Builder::default();
             let mut mesh = shape::Rectangle::new([1.0, 1.0], [1, 1]).build().unwrap();
             mesh.nodes.iter_mut().for_each(|p| p.y += share * step);
@@ -272,8 +273,9 @@ fn a_landing_has_one_cone_wherever_in_the_step_it_comes() {
                 let expected = along - f64::min(2.0 * along, 2.0 * mu);
                 assert!((v.y - 1.0).abs() < 1e-3, "{along} {share}: {v}");
                 assert!((v.x - expected).abs() < 1e-2, "{along} {share}: {v} {expected}");
-                // the mean of both velocities, which is no way at all where it sticks
-                assert!((way.x / step - 0.5 * (along + expected)).abs() < 1e-2, "{along} {share}: {way}");
+                // the mean of the velocities before and after what the middle has, which is no way at all where it sticks
+                let middle = f64::min(2.0 * along, 2.0 * mu * f64::min(1.0, 10.0 * (1.0 - share)));
+                assert!((way.x / step - along + 0.5 * middle).abs() < 1e-2, "{along} {share}: {way}");
             }
             assert!(run.ledger.error().abs() < 1e-10 && run.ledger.correction.abs() < 1e-8);
         }

@@ -8,6 +8,7 @@ pub mod kicks;
 pub mod machine;
 pub mod search;
 pub mod single;
+pub mod steps;
 
 use serde::Serialize;
 

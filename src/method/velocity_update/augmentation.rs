@@ -3,14 +3,15 @@
 
 use super::equations::{Inside, Work};
 use super::multipliers::{Met, States, Status};
-use super::traction::{Contact, Last, Multiplier};
+use super::rebound::Swing;
+use super::traction::{Contact, Last, Multiplier, Rebound};
 use super::{StepError, VelocityUpdate};
 use crate::model::{Ledger, Model, State};
 use crate::solve::newton::{Leap, Outcome, Trouble};
 use std::sync::atomic::AtomicBool;
 
 /// Overlap and way of a step at which augmentation is done, of an edge.
-pub(super) const TIGHT: f64 = 1e-8;
+pub(super) const TIGHT: f64 = 1e-10;
 /// In rounds of augmentation factors are kept while increments shrink to this share.
 const KEEP: f64 = 0.2;
 /// A point that parts faster than this share of what its pressure gives in a step takes no multiplier along into the next.
@@ -30,7 +31,7 @@ impl VelocityUpdate {
             return Ok(inside);
         }
         self.work.multipliers.copy_from_slice(&self.carried);
-        self.work.rebound.fill(0.0);
+        self.work.rebound.fill(Rebound::default());
         let mut inside = match self.converge(model, state, leap, ledger, stop) {
             Err(Trouble::Again(_)) if leap.last && self.carried.iter().any(|m| m.normal > 0.0) => {
                 self.work.multipliers.fill(Multiplier::default());
@@ -75,7 +76,8 @@ impl VelocityUpdate {
         self.work.multipliers.copy_from_slice(&self.carried);
         self.work.status.fill(Status::Open);
         self.work.met.fill(Met::default());
-        self.work.rebound.fill(0.0);
+        self.work.rebound.fill(Rebound::default());
+        self.work.swing.fill(Swing::default());
         for (last, carried) in self.work.last.iter_mut().zip(&self.carried) {
             *last = if carried.normal > 0.0 { Last::Carried(*carried) } else { Last::Open };
         }
@@ -94,6 +96,9 @@ impl VelocityUpdate {
     fn augment(&mut self, model: &Model, leap: Leap) -> bool {
         let h = leap.length;
         let known = self.work.knows_rebound(model, &self.world, (h, leap.end));
+        if !known {
+            self.work.take_up_rebound(model, &self.world, (h, leap.end));
+        }
         self.work.multipliers.fill(Multiplier::default());
         for contact in &self.work.contacts {
             self.work.multipliers[contact.point as usize] = contact.next_multiplier();

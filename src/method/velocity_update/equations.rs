@@ -11,7 +11,8 @@ use super::kinematics::Kinematics;
 use super::mass::Mass;
 use super::multipliers::{Met, States, Status};
 use super::points::{Missed, Points};
-use super::traction::{Contact, Last, Law, Multiplier, Scheme, Step};
+use super::rebound::Swing;
+use super::traction::{Contact, Last, Law, Multiplier, Rebound, Scheme, Step};
 use crate::element::Between;
 use crate::math::Vec3;
 use crate::method::bipotential_implicit::external;
@@ -26,6 +27,13 @@ use rayon::prelude::*;
 
 /// Round-off of a force, of the stiffness times the coordinates: a row of the matrix adds up to a few times its diagonal.
 const ROUND_OFF: f64 = 4.0 * f64::EPSILON;
+/// What an increment may leave of the residual, over the residual as a share of forces: that keeps convergence quadratic (Dembo, Eisenstat & Steihaug 1982). And at least and
+/// at most. For factors that leave nothing it does not matter.
+const ACCURATE: f64 = 0.1;
+const FINEST: f64 = 1e-12;
+const COARSEST: f64 = 1e-3;
+/// Of parts that are small beside the residual.
+const LOOSEST: f64 = 0.1;
 /// Points that one task looks at.
 pub(super) const CHUNK: usize = 64;
 
@@ -90,9 +98,11 @@ pub(super) struct Work {
     pub status: Vec<Status>,
     pub last: Vec<Last>,
     pub met: Vec<Met>,
-    /// Pressure that the impulse of each point at the end of the step is worth [Pa], and whether friction of the middle of the step asks for it.
-    pub rebound: Vec<f64>,
+    /// What the impulse of each point at the end of the step is worth, and whether friction of the middle of the step asks for it.
+    pub rebound: Vec<Rebound>,
     pub whole_cone: bool,
+    /// How `rebound` has changed.
+    pub swing: Vec<Swing>,
     /// Velocities at the end as they would be without the update, obstacles behind.
     pub velocity: Vec<Vec3>,
     /// Forces of contact and of loads on nodes [N].
@@ -102,6 +112,7 @@ pub(super) struct Work {
     pub inertia: Vec<Vec3>,
     rate: Vec<Vec3>,
     pub left: Vec<f64>,
+    pub accuracy: Accuracy,
     pub increment: Vec<f64>,
     floor: f64,
     /// How far nodes may go from the start before candidates are looked for again, and at all [m].
@@ -110,6 +121,48 @@ pub(super) struct Work {
     /// The matrix knows the couplings of this step, and has factors of one of its iterates.
     pub coupled: bool,
     pub factored: bool,
+}
+
+/// What solutions of an increment may leave: a share of the residual, and that as a force [N].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Accuracy {
+    share: f64,
+    force: f64,
+}
+
+impl Accuracy {
+    /// Solves for a part that is added to the increment, of which as much may be left as of the increment.
+    pub(super) fn solve(&self, system: &mut System, part: &mut [f64]) -> Result<(), FactorError> {
+        let size = part.iter().map(|x| x * x).sum::<f64>().sqrt();
+        system.solve_to(part, (self.force / size.max(f64::MIN_POSITIVE)).clamp(self.share, LOOSEST))
+    }
+}
+
+/// Wall time of the parts of an implicit step [s].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seconds {
+    /// Forces of the elements.
+    pub force: f64,
+    /// Points in contact: where they are, what they carry.
+    pub contact: f64,
+    /// The matrix, its factors, and solutions with them.
+    pub assembly: f64,
+    pub factors: f64,
+    pub solutions: f64,
+    /// The velocity update and the books.
+    pub update: f64,
+}
+
+impl Seconds {
+    pub(super) fn add(&mut self, other: &Seconds) {
+        let Seconds { force, contact, assembly, factors, solutions, update } = *other;
+        self.force += force;
+        self.contact += contact;
+        self.assembly += assembly;
+        self.factors += factors;
+        self.solutions += solutions;
+        self.update += update;
+    }
 }
 
 /// A step of length `h` to `t1`, as far as it has come.
@@ -131,10 +184,11 @@ pub(super) struct Equations<'a> {
     pub changed: bool,
     /// No iterate was looked at yet.
     pub fresh: bool,
+    /// The last residual, of forces but those of inertia.
+    pub relative: f64,
     /// Overlap and way of a step that need no multipliers [m].
     pub tight: f64,
-    /// Wall time of forces, contacts and factors [s].
-    pub seconds: [f64; 3],
+    pub seconds: Seconds,
 }
 
 impl Work {
@@ -184,10 +238,14 @@ impl Work {
                 Scheme::End => at_end,
             };
             let way = at.gather(|n| end[n] - start[n]);
-            let law = laws[point.body as usize][points.masters[at.facet as usize].body as usize];
+            let bodies = [point.body, points.masters[at.facet as usize].body];
+            let law = laws[bodies[0] as usize][bodies[1] as usize];
             let (rebound, last) = (rebound[p as usize], last[p as usize]);
             let step = Step { scheme: *scheme, dt: h, ahead, rebound, last };
-            Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])
+            let mut contact =
+                Contact::new(step, [at, at_end], way, (p, point.weight), law, multipliers[p as usize])?;
+            contact.bodies = [bodies[0].min(bodies[1]), bodies[0].max(bodies[1])];
+            Some(contact)
         };
         contacts.clear();
         contacts.par_extend(near.par_iter().with_min_len(CHUNK).filter_map(one));
@@ -239,7 +297,8 @@ impl Equations<'_> {
         }
     }
 
-    fn factor(&mut self) -> Result<(), FactorError> {
+    /// The matrix of this iterate.
+    fn assemble(&mut self) {
         let model = self.model;
         let inertia: Vec<f64> = model.bodies.iter().map(|b| self.inertia(b.damping)).collect();
         let Work { system, unknowns, contacts, scheme, x, points, coupled, floor, mass, .. } =
@@ -263,15 +322,17 @@ impl Equations<'_> {
             Mass::Consistent(_) => system.add_consistent_mass(model, unknowns, |b| inertia[b]),
         }
         for contact in contacts.iter() {
-            contact.tangent(*scheme, |row, column, block| {
+            contact.tangent(*scheme, |row, column, block, skew| {
                 if row < soft && column < soft {
                     system.add_block(unknowns, row, column, &-block);
+                    if let Some(skew) = skew {
+                        system.set_aside(unknowns, row, column, &-skew);
+                    }
                 }
             });
         }
         let reach = self.state.x.iter().fold(0.0, |m: f64, x| m.max(x.amax()));
         *floor = ROUND_OFF * system.diagonal().map(|d| (d * reach).powi(2)).sum::<f64>().sqrt();
-        system.factor(model, unknowns)
     }
 }
 
@@ -280,7 +341,7 @@ impl Problem for Equations<'_> {
         let watch = std::time::Instant::now();
         let (model, h) = (self.model, self.h);
         self.inside = self.work.elements.evaluate(model, &self.work.x, self.state);
-        self.seconds[0] += watch.elapsed().as_secs_f64();
+        self.seconds.force += watch.elapsed().as_secs_f64();
         if !(self.inside.strain.is_finite() && self.inside.det_f > 0.0) {
             return None;
         }
@@ -329,8 +390,11 @@ impl Problem for Equations<'_> {
         }
         let force = left.iter().map(|x| x * x).sum::<f64>().sqrt();
         self.work.left = left;
-        self.seconds[1] += watch.elapsed().as_secs_f64();
-        let scale = inside.sqrt() + outside.sqrt() + moving.sqrt() + pressed.sqrt();
+        self.seconds.contact += watch.elapsed().as_secs_f64();
+        let forces = inside.sqrt() + outside.sqrt() + pressed.sqrt();
+        let scale = forces + moving.sqrt();
+        // what inertia asks for depends on who looks, and decides nothing
+        self.relative = if forces > 0.0 { force / forces } else { 1.0 };
         Some(Residual { force, scale, floor: self.work.floor })
     }
 
@@ -339,19 +403,27 @@ impl Problem for Equations<'_> {
     }
 
     fn increment(&mut self, renew: bool) -> Result<Increment, FactorError> {
-        let watch = std::time::Instant::now();
         if renew {
             self.work.factored = false;
-            self.factor()?;
+            let watch = std::time::Instant::now();
+            self.assemble();
+            self.seconds.assembly += watch.elapsed().as_secs_f64();
+            let watch = std::time::Instant::now();
+            self.work.system.factor(self.model, &self.work.unknowns)?;
+            self.seconds.factors += watch.elapsed().as_secs_f64();
             self.work.factored = true;
         }
+        let watch = std::time::Instant::now();
         let work = &mut *self.work;
+        let share = (ACCURATE * self.relative).clamp(FINEST, COARSEST);
+        let residual = work.left.iter().map(|x| x * x).sum::<f64>().sqrt();
+        work.accuracy = Accuracy { share, force: share * residual };
         work.increment.clear();
         work.increment.extend_from_slice(&work.left);
-        work.system.solve(&mut work.increment)?;
+        work.system.solve_to(&mut work.increment, share)?;
         self.solve_for_multipliers()?;
         let work = &mut *self.work;
-        self.seconds[2] += watch.elapsed().as_secs_f64();
+        self.seconds.solutions += watch.elapsed().as_secs_f64();
         Ok(Increment {
             size: work.increment.iter().fold(0.0, |m: f64, d| m.max(d.abs())),
             energy: work.increment.iter().zip(&work.left).map(|(d, f)| d * f).sum(),
@@ -360,7 +432,7 @@ impl Problem for Equations<'_> {
     }
 
     fn settled(&mut self) -> bool {
-        self.agrees() && self.knows_rebound()
+        self.agrees() && self.work.knows_rebound(self.model, self.world, (self.h, self.t1))
     }
 
     fn add_increment(&mut self, share: f64) {
@@ -401,14 +473,16 @@ impl Work {
             status: vec![Status::Open; count],
             last: vec![Last::Forgotten; count],
             met: vec![Met::default(); count],
-            rebound: vec![0.0; count],
+            rebound: vec![Rebound::default(); count],
             whole_cone: false,
+            swing: vec![Swing::default(); count],
             velocity: vec![Vec3::zeros(); points.nodes()],
             pushed: zero(),
             external: zero(),
             inertia: zero(),
             rate: zero(),
             left: Vec::new(),
+            accuracy: Accuracy::default(),
             increment: Vec::new(),
             floor: 0.0,
             way: 0.0,

@@ -11,8 +11,8 @@
 //!
 //! a few times with the same factors, as rounds of augmentation would with new ones. Each leaves of what is loose about the share that elements have in the
 //! stiffness of a spring, and costs a solution with factors that are there. Too few of them are dear: a block that should be held trembles and walks
-//! downhill (two rounds, guide/velocity-update.md). Multipliers wait for an iterate at which no point has changed its
-//! state: multipliers of points that should be open would have to be undone. Where whole increments find no end the line search is still
+//! downhill (two rounds, guide/velocity-update.md). Multipliers wait until no point has changed its
+//! state, or until residuals are small: multipliers of points that should be open would have to be undone. From then on they go along with every increment. Where whole increments find no end the line search is still
 //! there (`augmentation.rs`).
 
 use super::augmentation::TIGHT;
@@ -26,6 +26,9 @@ use rayon::prelude::*;
 const ROUGH: f64 = 1e-4;
 /// Increments that rounds are spread over: each begins nearer to the solution, and springs alone would need it as well.
 const INCREMENTS: u32 = 2;
+
+/// Residual, of forces, below which multipliers take up tractions though points still change their states.
+pub(super) const NEARLY: f64 = 0.03;
 
 /// How states of points go from iterate to iterate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,13 +125,17 @@ impl Equations<'_> {
         left > 0 && self.work.loose(self.h) > enough
     }
 
-    /// How often multipliers take up tractions in this increment: not at all where states have changed or contacts are tight.
+    /// How often multipliers take up tractions in this increment: not at all where contacts are tight, nor where states have changed while residuals are large. Once
+    /// begun they go on: what changes then are points that are nearly free, and the next iterate would find others if it saw springs again.
     fn rounds(&mut self) -> u32 {
         let States::Kept { rounds, left } = &mut self.states else { return 0 };
         if self.changed {
+            let begun = *left < *rounds;
             // what was taken up before was for other states
             *left = *rounds;
-            return 0;
+            if !begun && self.relative > NEARLY {
+                return 0;
+            }
         }
         if *left == 0 || self.work.loose(self.h) <= self.tight {
             return 0;
@@ -179,7 +186,7 @@ impl Equations<'_> {
                     }
                 }
             }
-            work.system.solve(&mut part)?;
+            work.accuracy.solve(&mut work.system, &mut part)?;
             work.increment.iter_mut().zip(&part).for_each(|(x, d)| *x += d);
         }
         for (contact, top) in work.contacts.iter().zip(&on_top) {
@@ -187,6 +194,7 @@ impl Equations<'_> {
             work.multipliers[contact.point as usize] = multiplier;
             work.last[contact.point as usize] = Last::Foreseen(multiplier, contact.slips);
         }
+        self.foresee_rebound()?;
         Ok(())
     }
 }

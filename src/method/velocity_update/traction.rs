@@ -72,6 +72,8 @@ impl Scheme {
 pub(super) struct Contact {
     /// Which point.
     pub point: u32,
+    /// That of the point and that of what it meets, the first of them first.
+    pub bodies: [u32; 2],
     /// Where forces act, and the end of the step.
     pub middle: Kinematics,
     pub end: Kinematics,
@@ -82,8 +84,7 @@ pub(super) struct Contact {
     pub pressure: f64,
     pub shear: [f64; 2],
     pub slips: bool,
-    /// Pressure of the impulse that the update will give at the end of the step, spread over the step [Pa].
-    rebound: f64,
+    rebound: Rebound,
     /// v_N and v_T^a.
     pub closing: f64,
     pub slip: [f64; 2],
@@ -113,14 +114,28 @@ pub(super) enum Last {
     Carried(Multiplier),
 }
 
-/// A point in a step: how far it was in front of the facet that it ends on [m], zero if it was behind, the pressure that its impulse at the end of the step is
-/// worth [Pa], and what it did at the last iterate.
+/// Pressure that the impulse of a point at the end of the step is worth, spread over the step: `share · t_N + beyond` [Pa]. One of the two is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rebound {
+    pub share: f64,
+    pub beyond: f64,
+}
+
+impl Rebound {
+    /// e of a point that presses so.
+    pub(super) fn at(&self, pressure: f64) -> f64 {
+        self.share * pressure.max(0.0) + self.beyond
+    }
+}
+
+/// A point in a step: how far it was in front of the facet that it ends on [m], zero if it was behind, what its impulse at the end of the step is
+/// worth, and what it did at the last iterate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub scheme: Scheme,
     pub dt: f64,
     pub ahead: f64,
-    pub rebound: f64,
+    pub rebound: Rebound,
     pub last: Last,
 }
 
@@ -157,6 +172,7 @@ impl Contact {
         }
         let mut contact = Contact {
             point,
+            bodies: [0; 2],
             middle,
             end,
             weight,
@@ -193,7 +209,7 @@ impl Contact {
     /// direction, turn round and back for ever. What `slipped` is on the cone, however far its tangent has led away from there, and does not turn round without
     /// having stuck: α is that of a whole surface, and a node at a corner is softer.
     fn stick_or_slip(&mut self, mut kept: [f64; 2], slipped: Option<bool>, soft: f64) {
-        let most = self.law.mu * (self.firm + self.rebound);
+        let most = self.limit(self.firm);
         let trial = self.size(&self.trial);
         let length = self.size(&kept);
         let slipped = length > 0.0 && slipped.unwrap_or(length <= ON_THE_CONE * most);
@@ -203,8 +219,7 @@ impl Contact {
         self.held = std::array::from_fn(|a| (1.0 - soft) * kept[a] + soft * self.trial[a]);
         self.slips = self.size(&self.held) > most && !(slipped && self.turns(&kept));
         if !self.slips {
-            let limit = self.law.mu * (self.pressure + self.rebound);
-            self.settled &= trial <= limit * (1.0 + SETTLED) || soft == 1.0;
+            self.settled &= trial <= self.limit(self.pressure) * (1.0 + SETTLED) || soft == 1.0;
             self.shear = self.trial;
             return;
         }
@@ -225,9 +240,15 @@ impl Contact {
             self.trial = to.map(|x| stretch / soft * x);
         }
         let size = self.size(&self.trial);
-        self.ratio = self.trial.map(|t| self.law.mu * t / size);
-        self.held = self.ratio.map(|r| (self.firm + self.rebound) * r);
-        self.shear = self.ratio.map(|r| (self.pressure + self.rebound) * r);
+        let n = self.trial.map(|t| t / size);
+        self.ratio = n.map(|n| self.law.mu * (1.0 + self.rebound.share) * n);
+        self.held = n.map(|n| self.limit(self.firm) * n);
+        self.shear = n.map(|n| self.limit(self.pressure) * n);
+    }
+
+    /// Coulomb's limit where it presses so: μ (t_N + e).
+    fn limit(&self, pressure: f64) -> f64 {
+        self.law.mu * ((1.0 + self.rebound.share) * pressure + self.rebound.beyond)
     }
 
     /// Has slip turned by more than a right angle from a traction?
@@ -267,41 +288,48 @@ impl Contact {
         self.shear[0] * self.slip[0] + self.shear[1] * self.slip[1]
     }
 
-    /// Hands `∂f_row/∂d_column` of the end of the step, 3×3, to `add` for all pairs of its nodes. A pair may come twice.
-    pub(super) fn tangent(&self, scheme: Scheme, mut add: impl FnMut(u32, u32, Mat3)) {
+    /// Hands `∂f_row/∂d_column` of the end of the step, 3×3, to `add` for all pairs of its nodes, and how much of it is friction that grows with the pressure: that has no
+    /// counterpart in the transposed block, and is as stiff as the springs. A pair may come twice.
+    pub(super) fn tangent(&self, scheme: Scheme, mut add: impl FnMut(u32, u32, Mat3, Option<Mat3>)) {
         let (m, ratio) = (&self.middle, self.ratio);
-        let push: [Vec3; NODES] =
-            std::array::from_fn(|k| self.weight * (m.n[k] - ratio[0] * m.d[0][k] - ratio[1] * m.d[1][k]));
+        let rubbed: [Vec3; NODES] =
+            std::array::from_fn(|k| -self.weight * (ratio[0] * m.d[0][k] + ratio[1] * m.d[1][k]));
+        let push: [Vec3; NODES] = std::array::from_fn(|k| self.weight * m.n[k] + rubbed[k]);
+        let skew = |row: usize, slope: Vec3| self.slips.then(|| rubbed[row] * slope.transpose());
         for column in 0..m.count {
-            let varied: [[Vec3; NODES]; 3] = std::array::from_fn(|i| self.vary(scheme, column, i, &push));
+            let varied: [(f64, [Vec3; NODES]); 3] =
+                std::array::from_fn(|i| self.vary(scheme, column, i, &push));
+            let slope = Vec3::new(varied[0].0, varied[1].0, varied[2].0);
             for row in 0..m.count {
-                let block = Mat3::from_columns(&[varied[0][row], varied[1][row], varied[2][row]]);
-                add(m.nodes[row], m.nodes[column], block);
+                let block = Mat3::from_columns(&[varied[0].1[row], varied[1].1[row], varied[2].1[row]]);
+                add(m.nodes[row], m.nodes[column], block, skew(row, slope));
             }
         }
         if scheme == Scheme::End {
             for column in 0..self.end.count {
                 let slope = -self.law.normal * self.end.n[column];
                 for row in 0..m.count {
-                    add(m.nodes[row], self.end.nodes[column], push[row] * slope.transpose());
+                    let block = push[row] * slope.transpose();
+                    add(m.nodes[row], self.end.nodes[column], block, skew(row, slope));
                 }
             }
         }
     }
 
-    /// Change of all forces with one component of one node, the pressure of an overlap at the end aside.
-    fn vary(&self, scheme: Scheme, node: usize, i: usize, push: &[Vec3; NODES]) -> [Vec3; NODES] {
+    /// Change of the pressure and of all forces with one component of one node, the pressure of an overlap at the end aside.
+    fn vary(&self, scheme: Scheme, node: usize, i: usize, push: &[Vec3; NODES]) -> (f64, [Vec3; NODES]) {
         let (m, share, w) = (&self.middle, scheme.share(), self.weight);
         let v: Variation = m.vary(node, i);
         let pressure = self.vary_pressure(&v, scheme, node, i);
         let shear = self.vary_shear(&v, share, node, i);
-        std::array::from_fn(|k| {
+        let forces = std::array::from_fn(|k| {
             let mut f = pressure * push[k] + share * w * self.firm * v.n[k];
             for a in 0..m.tangents {
                 f -= w * (shear[a] * m.d[a][k] + share * self.held[a] * v.d[a][k]);
             }
             f
-        })
+        });
+        (pressure, forces)
     }
 
     /// δt_N with one component of one node, but for that of an overlap at the end.
@@ -359,7 +387,7 @@ impl Contact {
 
     /// Its shear by a pressure, where it slips.
     pub(super) fn friction_of(&self, pressure: f64) -> [f64; 2] {
-        self.ratio.map(|r| r * pressure)
+        self.ratio.map(|r| r / (1.0 + self.rebound.share) * pressure)
     }
 
     /// Adds pressure and shear to a traction, and friction of a cone that is wider by the pressure `rebound`.
@@ -407,7 +435,7 @@ impl Contact {
         let along = (raised[0] * (trial[0] - 0.5 * share * bent[0])
             + raised[1] * (trial[1] - 0.5 * share * bent[1]))
             / size;
-        let most = self.law.mu * (self.firm + self.rebound);
+        let most = self.limit(self.firm);
         std::array::from_fn(|a| most / size * (trial[a] - self.trial[a] * along / size))
     }
 
@@ -425,7 +453,7 @@ impl Contact {
     pub(super) fn knows(&self, rebound: f64, near: f64) -> bool {
         let limit = self.pressure.max(0.0) + rebound;
         match self.slips {
-            true => (rebound - self.rebound).abs() <= near * limit,
+            true => (rebound - self.rebound.at(self.pressure)).abs() <= near * limit,
             false => self.shear_size() <= self.law.mu * limit * (1.0 + near),
         }
     }

@@ -19,6 +19,9 @@
 //! Coulomb's limit, and then what is missing was slip. Both impulses of a point together stay in the cone, and friction never gives energy.
 //! Friction of the middle of the step knows the normal impulses of the end (`rebound.rs`), so that little is left to do along surfaces at the end.
 //!
+//! Contacts are rigid to what multipliers leave (`augmentation.rs`), so a point may have pushed or rubbed the wrong way by a little, c_l > 0. What that put in is returned less by points of the same
+//! two bodies; what these do not have is taken out of the motion along the point's own impulse, as far as there is any, and the rest is a correction.
+//!
 //! Each r_l is in balance and without moment at the end of the step, so momenta do not change. Points that share no node are solved
 //! apart ([`Quadratics`]).
 
@@ -26,12 +29,14 @@ use super::kinematics::NODES;
 use super::mass::Consistent;
 use super::options::Rule;
 use super::potential::Quadratics;
+use super::rebound::LATE;
 use super::traction::Contact;
 use crate::math::Vec3;
 use crate::math::sets::Sets;
 use crate::model::inertia::Inertia;
 use crate::solve::assembly::Unknowns;
 use crate::solve::sparse::{FactorError, Matrix, Shape};
+use std::collections::BTreeMap;
 
 /// Bounds of impulses along the surface are not smaller than this, of the step: a logarithm needs room.
 const NARROWEST: f64 = 1e-12;
@@ -120,11 +125,11 @@ impl Update {
     fn solve(&mut self, contacts: &[Contact], stage: &mut Stage, answer: &mut Answer, v: &[Vec3]) {
         stage.sizes = vec![0.0; stage.who.len()];
         let Ok(islands) = answer.couple(contacts, stage) else { return };
+        let (back, made) = returned(contacts, stage);
         for (island, a) in islands {
             let of = |values: &[f64]| island.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
-            let (wanted, most) = (of(&stage.c), of(&stage.most));
-            let c = returned(&wanted);
-            self.correction += wanted.iter().zip(&c).map(|(w, c)| w - c).sum::<f64>();
+            let (c, made, most) = (of(&back), of(&made), of(&stage.most));
+            let surplus = made.iter().sum::<f64>();
             let b = island.iter().map(|&i| {
                 let end = &contacts[stage.who[i as usize] as usize].end;
                 let nodes = end.nodes[..end.count].iter();
@@ -133,16 +138,22 @@ impl Update {
             let quadratics = Quadratics { b: b.collect(), c, most, a };
             // nobody gives way: there is nothing to update
             let found = quadratics.gives_way().then(|| quadratics.solve());
-            let sizes = found.as_ref().map_or(vec![0.0; island.len()], |f| f.k.clone());
-            self.bounded += u32::from(found.is_some_and(|f| f.bounded));
+            let mut sizes = found.as_ref().map_or(vec![0.0; island.len()], |f| f.k.clone());
             for ((&i, size), lack) in island.iter().zip(&sizes).zip(quadratics.lack(&sizes)) {
                 let l = stage.who[i as usize] as usize;
-                stage.sizes[i as usize] = *size;
                 if *size >= stage.most[i as usize] || *size == 0.0 && stage.most[i as usize].is_finite() {
                     self.friction[l] -= lack;
                 } else {
                     self.correction += lack;
                 }
+            }
+            let free = found.as_ref().is_some_and(|f| !f.bounded);
+            self.correction +=
+                surplus - if free { quadratics.take_out(&made, surplus, &mut sizes) } else { 0.0 };
+            self.bounded += u32::from(found.is_some_and(|f| f.bounded));
+            for (&i, size) in island.iter().zip(&sizes) {
+                let l = stage.who[i as usize] as usize;
+                stage.sizes[i as usize] = size.max(0.0);
                 for (j, r) in self.impulses[l].iter_mut().zip(&stage.shapes[i as usize]) {
                     *j += *size * r;
                 }
@@ -170,7 +181,7 @@ pub(super) fn normal_impulses(
     // who is pulled on the way to the solution gets none
     for (l, (contact, p)) in contacts.iter().zip(pressed).enumerate().filter(|(_, (_, p))| p.pressure > 0.0) {
         let shape = contact.end.n.map(|n| contact.weight * p.pressure * n);
-        stage.push(l, shape, -dt * contact.weight * p.pressure * p.closing, f64::INFINITY);
+        stage.push(l, shape, -dt * contact.weight * p.pressure * p.closing, LATE * dt);
     }
     let mut found = vec![0.0; contacts.len()];
     let (impulses, friction) = (vec![[Vec3::zeros(); NODES]; contacts.len()], found.clone());
@@ -181,13 +192,23 @@ pub(super) fn normal_impulses(
     found
 }
 
-/// What points of an island return, as c ≤ 0: a multiplier that has pushed the wrong way has put energy in (c > 0), and so much less is returned
-/// by the others, as far as they have it.
-fn returned(wanted: &[f64]) -> Vec<f64> {
-    let sum = |sign: f64| wanted.iter().map(|c| (sign * c).max(0.0)).sum::<f64>();
-    let (made, taken) = (sum(1.0), sum(-1.0));
-    let share = if taken > 0.0 { (1.0 - made / taken).max(0.0) } else { 1.0 };
-    wanted.iter().map(|c| share * c.min(0.0)).collect()
+/// What points return, as c ≤ 0, and what is left of what others put in [J]: a multiplier that has pushed the wrong way has put energy in (c > 0). So much less is returned by the
+/// points of the same two bodies, as far as they have it; the rest is for those who put it in to give back.
+fn returned(contacts: &[Contact], stage: &Stage) -> (Vec<f64>, Vec<f64>) {
+    let mut sums: BTreeMap<[u32; 2], [f64; 2]> = BTreeMap::new();
+    let bodies = |l: u32| contacts[l as usize].bodies;
+    for (&l, c) in stage.who.iter().zip(&stage.c) {
+        let [made, taken] = sums.entry(bodies(l)).or_default();
+        *made += c.max(0.0);
+        *taken -= c.min(0.0);
+    }
+    let shares = stage.who.iter().zip(&stage.c).map(|(&l, c)| {
+        let [made, taken] = sums[&bodies(l)];
+        let both = made.min(taken);
+        let rest = |of: f64| if of > 0.0 { 1.0 - both / of } else { 0.0 };
+        (rest(taken) * c.min(0.0), rest(made) * c.max(0.0))
+    });
+    shares.unzip()
 }
 
 impl Stage {
