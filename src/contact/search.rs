@@ -313,6 +313,12 @@ impl Candidates {
         })
     }
 
+    /// [`Candidates::until`] of a candidate, nodes and faces (0) or edges (1); zero where nobody notes it.
+    #[inline]
+    pub(crate) fn until_of(&self, kind: usize, place: u32) -> f64 {
+        self.until[kind].get(place as usize).copied().unwrap_or(0.0)
+    }
+
     /// Lengths of the lists.
     pub(super) fn lengths(&self) -> [usize; 3] {
         [self.vertex_face.len(), self.edge_edge.len(), self.face_face.len()]

@@ -145,13 +145,13 @@ impl ThreeStage {
             }
             let rules = AtRest::of(scene, group);
             let from = [spare.vertex_face.len(), spare.edge_edge.len()];
-            let pairs =
-                group.vertex_face.of(&all.vertex_face).iter().zip(group.vertex_face.of(&all.until[0]));
-            let awake = pairs.filter(|(p, until)| line >= **until && rules.node_face(p));
-            spare.vertex_face.extend(awake.map(|p| *p.0));
-            let pairs = group.edge_edge.of(&all.edge_edge).iter().zip(group.edge_edge.of(&all.until[1]));
-            let awake = pairs.filter(|(p, until)| line >= **until && rules.edges(p));
-            spare.edge_edge.extend(awake.map(|p| *p.0));
+            let awake = |kind: usize, place: u32| line >= all.until_of(kind, place);
+            let pairs = group.vertex_face.of(&all.vertex_face).iter().zip(group.vertex_face.from..);
+            let found = pairs.filter(|(p, place)| awake(0, *place) && rules.node_face(p));
+            spare.vertex_face.extend(found.map(|p| *p.0));
+            let pairs = group.edge_edge.of(&all.edge_edge).iter().zip(group.edge_edge.from..);
+            let found = pairs.filter(|(p, place)| awake(1, *place) && rules.edges(p));
+            spare.edge_edge.extend(found.map(|p| *p.0));
             spare.add_group(group, from);
         }
         let begin = Instant::now();

@@ -323,8 +323,7 @@ impl Collisions {
         for group in all.groups.iter().filter(|g| g.travel + touching.within >= g.soonest) {
             let awake = |&(place, of): &(u32, Candidate)| {
                 let wanted = query.edge_edge || matches!(of, Candidate::NodeFace { .. });
-                let until = all.until[of.kind()].get(place as usize).copied().unwrap_or(0.0);
-                wanted && group.travel + touching.within >= until
+                wanted && group.travel + touching.within >= all.until_of(of.kind(), place)
             };
             for (_, of) in of_group(all, group).filter(awake) {
                 if let Some(time) = of.comes_to_touch(scene, motion, touching.within) {

@@ -141,7 +141,7 @@ impl ImpactZones {
             }
             let mut soonest = f64::INFINITY;
             for (place, of) in of_group(all, &all.groups[i]) {
-                let (until, kind) = (all.until[of.kind()][place as usize], of.kind());
+                let (until, kind) = (all.until_of(of.kind(), place), of.kind());
                 let listed = &mut self.listed[kind][place as usize];
                 if !*listed && (line >= until || of.nodes(scene).any(|k| self.moved[k as usize])) {
                     *listed = true;
@@ -162,7 +162,10 @@ impl ImpactZones {
     /// Tells the candidates until when nobody has to ask.
     fn remember(&self, all: &mut Candidates) {
         for near in &self.near {
-            all.until[near.of.kind()][near.place as usize] = near.until;
+            // where nobody lets candidates sleep there is no place for it
+            if let Some(until) = all.until[near.of.kind()].get_mut(near.place as usize) {
+                *until = near.until;
+            }
             let soonest = &mut all.groups[near.group as usize].soonest;
             *soonest = soonest.min(near.until);
         }
