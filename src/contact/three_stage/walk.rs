@@ -21,8 +21,9 @@ const PARTS: usize = 64;
 const MEASURED: usize = 3;
 /// Leaves in one piece of parallel work.
 const PIECE: usize = 8192;
-/// One task of so many tells how much room all of them will need.
+/// One task of so many tells how much room all of them will need, if there are enough of those: few may be the largest of all.
 const SAMPLED: usize = 16;
+const ENOUGH: usize = 64;
 
 /// One part of a walk.
 #[derive(Clone, Copy, Debug)]
@@ -106,12 +107,12 @@ impl ThreeStage {
             let c = &mut self.findings.candidates;
             let stats = &mut self.findings.stats;
             let mut room = PairRoom::default();
-            let before = c.lengths();
+            let (before, sample) = (c.lengths(), self.tasks.len() / SAMPLED);
             for (i, task) in self.tasks.iter().enumerate() {
                 let found = context.run(task, &mut room, c);
                 stats.box_tests += found.tests;
                 stats.leaf_pairs += found.leaves;
-                if i + 1 == self.tasks.len() / SAMPLED {
+                if i + 1 == sample && sample >= ENOUGH {
                     c.expect(before, SAMPLED);
                 }
             }
