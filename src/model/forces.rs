@@ -3,7 +3,7 @@
 //! Patches run in parallel, each into slots of its own; a node adds its slots in the order of the patches. Both
 //! orders are fixed by the model, so the bits do not depend on threads.
 
-use super::{MaterialState, Model};
+use super::{MaterialState, Model, State};
 use crate::element::patch::Scratch;
 use crate::element::{Pass, PointState, Positions};
 use crate::math::Vec3;
@@ -74,8 +74,50 @@ impl Forces {
         material: &mut MaterialState,
         measure_step: bool,
     ) -> Totals {
+        self.pass_over(0..self.tasks.len(), model, x, &material.old, &mut material.new, measure_step);
+        let mut totals = Totals {
+            strain: 0.0,
+            hourglass: 0.0,
+            patch_energy: 0.0,
+            det_f: f64::INFINITY,
+            step: f64::INFINITY,
+        };
+        for pass in &self.passes {
+            totals.strain += pass.energy;
+            totals.hourglass += pass.hourglass;
+            totals.patch_energy = totals.patch_energy.max(pass.energy);
+            totals.det_f = totals.det_f.min(pass.det_f);
+            totals.step = totals.step.min(pass.step);
+        }
+        totals
+    }
+
+    /// Strain energy [J] of some blocks in `state`; no others are evaluated. `new` is written to, as [`MaterialState::new`].
+    pub fn strain_of(
+        &mut self,
+        blocks: Range<usize>,
+        model: &Model,
+        state: &State,
+        new: &mut [Vec<f64>],
+    ) -> f64 {
+        let [start, end] =
+            [blocks.start, blocks.end].map(|b| self.tasks.partition_point(|t| (t.0 as usize) < b));
+        self.pass_over(start..end, model, &state.x, &state.material.old, new, false);
+        self.passes[start..end].iter().map(|pass| pass.energy).sum()
+    }
+
+    /// Does some of the tasks.
+    fn pass_over(
+        &mut self,
+        which: Range<usize>,
+        model: &Model,
+        x: &[Vec3],
+        old: &[Vec<f64>],
+        new: &mut [Vec<f64>],
+        measure_step: bool,
+    ) {
         let positions = Positions { reference: &model.reference, current: x };
-        let (tasks, scratch) = (&self.tasks, &self.scratch);
+        let (tasks, scratch) = (&self.tasks[which.clone()], &self.scratch);
         let run = |index: usize, slots: &mut [Vec3], pass: &mut Pass, old: &[f64], new: &mut [f64]| {
             let (b, p) = tasks[index];
             let block = &model.blocks[b as usize];
@@ -94,34 +136,12 @@ impl Forces {
                 &mut slots[..count],
             );
         };
-        self.slots
+        self.slots[which.start * self.stride..which.end * self.stride]
             .par_chunks_mut(self.stride)
-            .zip(self.passes.par_iter_mut())
-            .zip(material.old.par_iter().zip(material.new.par_iter_mut()))
+            .zip(self.passes[which.clone()].par_iter_mut())
+            .zip(old[which.clone()].par_iter().zip(new[which].par_iter_mut()))
             .enumerate()
             .for_each(|(i, ((slots, pass), (old, new)))| run(i, slots, pass, old, new));
-
-        let mut totals = Totals {
-            strain: 0.0,
-            hourglass: 0.0,
-            patch_energy: 0.0,
-            det_f: f64::INFINITY,
-            step: f64::INFINITY,
-        };
-        for pass in &self.passes {
-            totals.strain += pass.energy;
-            totals.hourglass += pass.hourglass;
-            totals.patch_energy = totals.patch_energy.max(pass.energy);
-            totals.det_f = totals.det_f.min(pass.det_f);
-            totals.step = totals.step.min(pass.step);
-        }
-        totals
-    }
-
-    /// Strain energy [J] of some blocks in the last pass.
-    pub fn strain_of(&self, blocks: Range<usize>) -> f64 {
-        let own = self.tasks.iter().zip(&self.passes).filter(|(t, _)| blocks.contains(&(t.0 as usize)));
-        own.map(|(_, pass)| pass.energy).sum()
     }
 
     /// Internal force on one node [N] from the last pass.

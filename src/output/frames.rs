@@ -18,7 +18,7 @@
 use super::pvd::{self, PvdError, Series};
 use super::rigid::{self, Drawn};
 use super::vtu::{Field, Frame, Packed, PackedCells, Values, VtuError, name, write_vtu};
-use crate::element::{Block, Positions};
+use crate::element::{Block, ElementStress, Positions};
 use crate::math::Vec3;
 use crate::mesh::subdivision::Term;
 use crate::model::contact::ObstacleShape;
@@ -30,6 +30,9 @@ use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Elements that one task looks at.
+const CHUNK: usize = 128;
 
 /// How long frames may wait until they are listed. File systems force a file that takes the place of another to the disk, so that a
 /// list that is replaced with every frame would cost more than the frames.
@@ -256,21 +259,15 @@ impl Frames {
         for block in &model.blocks {
             let elements = from..from + block.len();
             from = elements.end;
-            let (s, m) = (&mut self.stress[elements.clone()], &mut self.mises[elements.clone()]);
-            let largest = &mut self.mises_max[elements.clone()];
-            let volume = s.par_iter_mut().zip(m).zip(largest).enumerate().map(|(e, ((s, m), largest))| {
-                let (mut volume, mut sum, mut mean, mut most) = (0.0, [0.0; 6], 0.0, 0.0_f64);
-                block.stress(e, positions, &mut |point| {
-                    volume += point.volume;
-                    mean += point.volume * point.von_mises;
-                    most = most.max(point.von_mises);
-                    sum.iter_mut().zip(point.cauchy).for_each(|(sum, x)| *sum += point.volume * x);
-                });
-                *s = sum.map(|x| (x / volume) as f32);
-                (*m, *largest) = ((mean / volume) as f32, most as f32);
-                volume
+            let mut found = vec![ElementStress::default(); block.len()];
+            found.par_chunks_mut(CHUNK).enumerate().for_each(|(c, out)| {
+                block.stress_of(c * CHUNK..c * CHUNK + out.len(), positions, out);
             });
-            volumes.push(volume.collect());
+            for (e, found) in elements.clone().zip(&found) {
+                self.stress[e] = found.cauchy.map(|x| x as f32);
+                (self.mises[e], self.mises_max[e]) = (found.von_mises as f32, found.largest as f32);
+            }
+            volumes.push(found.into_iter().map(|s| s.volume).collect());
             if self.most > 0 {
                 let points = elements.start * self.most..elements.end * self.most;
                 let s = self.stress_points[points.clone()].par_chunks_mut(self.most);

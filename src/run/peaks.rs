@@ -1,7 +1,7 @@
 //! Peaks of a run, followed at every history time: of probes, of contact forces between bodies, of the von Mises stress.
 
 use super::{Case, Look};
-use crate::element::Positions;
+use crate::element::{ElementStress, Positions};
 use crate::math::Vec3;
 use crate::model::record::{Record, RecordError};
 use rayon::prelude::*;
@@ -98,7 +98,7 @@ pub struct PeakMeter {
 }
 
 /// Elements that one task looks at.
-const CHUNK: usize = 256;
+const CHUNK: usize = 128;
 
 impl PeakMeter {
     pub fn new(case: &Case, envelope: Envelope) -> PeakMeter {
@@ -148,11 +148,12 @@ impl PeakMeter {
             let count = block.len();
             let highest = |chunk: usize, envelope: &mut [f32]| {
                 let elements = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-                let mut largest = [0.0; CHUNK];
-                let largest = &mut largest[..elements.len()];
-                block.largest_mises(elements.clone(), positions, largest);
-                envelope.iter_mut().zip(&*largest).for_each(|(most, s)| *most = most.max(*s as f32));
-                largest.iter().copied().zip(elements).fold((f64::NEG_INFINITY, 0), higher)
+                let mut stress = [ElementStress::default(); CHUNK];
+                let stress = &mut stress[..elements.len()];
+                block.stress_of(elements.clone(), positions, stress);
+                let largest = stress.iter().map(|s| s.largest);
+                envelope.iter_mut().zip(largest.clone()).for_each(|(most, s)| *most = most.max(s as f32));
+                largest.zip(elements).fold((f64::NEG_INFINITY, 0), higher)
             };
             let own = envelope.get_mut(from..from + count).unwrap_or_default();
             let tasks = own.chunks_mut(CHUNK).chain(std::iter::repeat_with(|| &mut [][..]));

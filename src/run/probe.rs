@@ -42,8 +42,8 @@ impl Probe {
 pub struct Meter {
     last_time: f64,
     last_impulse: Vec<Vec3>,
-    /// For the strain energy of bodies, once somebody asks.
-    forces: Option<Forces>,
+    /// For the strain energy of bodies, once somebody asks: a force pass, and what laws write in it.
+    forces: Option<(Forces, Vec<Vec<f64>>)>,
 }
 
 impl Meter {
@@ -59,10 +59,6 @@ impl Meter {
     /// Appends the numbers of all probes, in their order, to `row`.
     pub fn measure(&mut self, look: &Look, row: &mut Vec<f64>) {
         let elapsed = look.state.time - self.last_time;
-        if look.case.probes.iter().any(|p| matches!(p.target, Target::Body(_))) {
-            let forces = self.forces.get_or_insert_with(|| Forces::new(&look.case.model));
-            forces.evaluate(&look.case.model, &look.state.x, &mut look.state.material.clone(), false);
-        }
         for (probe, last) in look.case.probes.iter().zip(&mut self.last_impulse) {
             match &probe.target {
                 Target::Nodes(nodes) => {
@@ -87,7 +83,7 @@ impl Meter {
                     let own = &look.case.model.bodies[*body];
                     let one = |k: usize| 0.5 * look.case.model.mass[k] * look.state.v[k].norm_squared();
                     row.push(own.nodes.clone().map(one).sum());
-                    row.push(self.forces.as_ref().map_or(0.0, |f| f.strain_of(own.blocks.clone())));
+                    row.push(strain_of(look, *body, &mut self.forces));
                 }
                 Target::Reaction(held) => {
                     let impulse = held.iter().map(|&h| look.case.method.support_impulse(h)).sum();
@@ -120,6 +116,13 @@ fn push_force(impulse: Vec3, last: &mut Vec3, elapsed: f64, row: &mut Vec<f64>) 
     let force = if elapsed > 0.0 { (impulse - *last) / elapsed } else { Vec3::zeros() };
     row.extend(force.iter().chain(impulse.iter()));
     *last = impulse;
+}
+
+/// Strain energy of a body [J].
+fn strain_of(look: &Look, body: usize, memory: &mut Option<(Forces, Vec<Vec<f64>>)>) -> f64 {
+    let (model, state) = (&look.case.model, look.state);
+    let (forces, new) = memory.get_or_insert_with(|| (Forces::new(model), state.material.new.clone()));
+    forces.strain_of(model.bodies[body].blocks.clone(), model, state, new)
 }
 
 /// Displacement and velocity of the centre of mass, and the spin ω with `I ω = L` about it. Where a body is so

@@ -211,11 +211,12 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
-    /// The largest von Mises stress [Pa] at the points of each of these elements.
-    fn largest_mises(&self, elements: Range<usize>, positions: Positions, largest: &mut [f64]) {
-        for (element, most) in elements.zip(largest) {
-            *most = 0.0;
-            self.stress(element, positions, &mut |point| *most = most.max(point.von_mises));
+    /// The same of each of some elements, summed up.
+    fn stress_of(&self, elements: Range<usize>, positions: Positions, out: &mut [ElementStress]) {
+        for (element, out) in elements.zip(out) {
+            *out = ElementStress::default();
+            self.stress(element, positions, &mut |point| out.add(&point));
+            out.divide();
         }
     }
     /// The smooth surface that nodes control, and its first node; none where nodes are points of the body themselves.
@@ -228,6 +229,35 @@ pub trait Block: Send + Sync {
     fn bytes(&self) -> usize;
     /// Operations of the force kernel per element, counted.
     fn flops(&self) -> u64;
+}
+
+/// Stress of one element, from its integration points.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ElementStress {
+    /// Reference volume [m³].
+    pub volume: f64,
+    /// Mean over the volume [Pa], xx yy zz xy yz xz.
+    pub cauchy: [f64; 6],
+    /// Mean over the volume of the points' von Mises stress [Pa].
+    pub von_mises: f64,
+    /// The largest of the points' von Mises stress [Pa].
+    pub largest: f64,
+}
+
+impl ElementStress {
+    /// Takes up a point.
+    fn add(&mut self, point: &PointStress) {
+        self.volume += point.volume;
+        self.von_mises += point.volume * point.von_mises;
+        self.largest = self.largest.max(point.von_mises);
+        self.cauchy.iter_mut().zip(point.cauchy).for_each(|(sum, x)| *sum += point.volume * x);
+    }
+
+    /// Sums become means.
+    fn divide(&mut self) {
+        self.von_mises /= self.volume;
+        self.cauchy.iter_mut().for_each(|x| *x /= self.volume);
+    }
 }
 
 /// Where nodes started, and where they are at the start and at the end of a step.

@@ -22,13 +22,14 @@ mod tangent;
 
 use super::patch::{Patches, Record, Scratch};
 use super::solid::{Solid, SolidOptions};
-use super::{Between, BetweenPass, Block, Element, Pass, PointState, PointStress, Positions};
+use super::{Between, BetweenPass, Block, Element, ElementStress, Pass, PointState, PointStress, Positions};
 use crate::material::Material;
 use crate::math::tensor::{full, green_strain, small_strain};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{CellKind, shape_functions};
 use laws::{Rest, Share};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use step::{deformed_frequency_squared, frequency_squared};
 
 /// Share of the law that is integrated cell by cell.
@@ -350,6 +351,9 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     /// That of the cell's own gradient.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress)) {
         self.whole.stress(element, positions, visit);
+    }
+    fn stress_of(&self, elements: Range<usize>, positions: Positions, out: &mut [ElementStress]) {
+        self.whole.stress_of(elements, positions, out);
     }
     fn density(&self) -> f64 {
         self.rest.density()

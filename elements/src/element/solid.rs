@@ -8,8 +8,8 @@ use super::deformed_step::StepPass;
 use super::patch::{Force, Patches, Record, Scratch};
 use super::stable_step::{self, AtRest, Steps};
 use super::{
-    Between, BetweenPass, Block, Element, MassPoint, Pass, PointState, PointStress, Positions, between,
-    tangent,
+    Between, BetweenPass, Block, Element, ElementStress, MassPoint, Pass, PointState, PointStress, Positions,
+    between, tangent,
 };
 use crate::material::{Material, von_mises};
 use crate::math::lane::{Count, Lane, MAX_WIDTH, OnLanes, dispatch, dispatch_rarely};
@@ -193,35 +193,41 @@ impl<E: Element, M: Material> Solid<E, M> {
 }
 
 impl<E: Element, M: Material> Solid<E, M> {
-    /// The largest von Mises stress at the points of a batch.
+    /// What [`ElementStress`] has of a batch: sums over its points of volume, volume times Cauchy stress, volume times von Mises stress, and
+    /// the largest of that.
     #[inline(always)]
-    fn mises<L: Lane>(&self, reference: &E::Nodal<L>, displacement: &E::Nodal<L>) -> L {
+    fn stress_of_batch<L: Lane>(&self, reference: &E::Nodal<L>, displacement: &E::Nodal<L>) -> [L; 9] {
         let zero = reference.as_ref()[0][0].of(0.0);
         let shape = E::shape(reference);
         let gradient = E::gradient(&shape, displacement);
         let mut state = [zero; MAX_STATE];
-        let mut most = zero;
+        let mut sums = [zero; 9];
         for q in 0..E::POINTS {
             let c = cofactor(&E::jacobian(&shape, q));
-            let inverse = zero.of(1.0) / dot(E::jacobian(&shape, q)[0], c[0]);
-            let h = scale(&mul_transposed(&E::at(&gradient, q), &c), inverse);
+            let det_j = dot(E::jacobian(&shape, q)[0], c[0]);
+            let h = scale(&mul_transposed(&E::at(&gradient, q), &c), zero.of(1.0) / det_j);
             let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
             let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
             let full_strain = self.law.full_strain(&strain, point_state);
             let mut sigma = full(&self.law.respond(&strain, point_state).1);
-            let mut square_of_volume = zero.of(1.0);
             if !M::SMALL_STRAIN {
                 // F S Fᵀ / J, as in `stress`
                 let f = plus_identity(&h);
-                sigma = mul_transposed(&mul(&f, &sigma), &f);
-                square_of_volume = det(&plus_identity(&scale(&full(&full_strain), zero.of(2.0))));
+                let square = det(&plus_identity(&scale(&full(&full_strain), zero.of(2.0))));
+                sigma = scale(&mul_transposed(&mul(&f, &sigma), &f), zero.of(1.0) / square.sqrt());
             }
             let [[xx, xy, xz], [_, yy, yz], [_, _, zz]] = sigma;
             let normal = (xx - yy).square() + (yy - zz).square() + (zz - xx).square();
             let shear = xy.square() + yz.square() + xz.square();
-            most = most.max((normal * 0.5 + shear * 3.0) / square_of_volume);
+            let mises = (normal * 0.5 + shear * 3.0).sqrt();
+            let volume = det_j * (E::weight(q) * self.section);
+            sums[0] = sums[0] + volume;
+            for (sum, x) in sums[1..8].iter_mut().zip([xx, yy, zz, xy, yz, xz, mises]) {
+                *sum = *sum + volume * x;
+            }
+            sums[8] = sums[8].max(mises);
         }
-        most.sqrt()
+        sums
     }
 }
 
@@ -326,15 +332,15 @@ impl<E: Element, M: Material> OnLanes for PatchPass<'_, E, M> {
     }
 }
 
-/// The largest von Mises stress at the points of each of some elements.
-struct MisesPass<'a, E, M> {
+/// The stress of each of some elements.
+struct StressPass<'a, E, M> {
     block: &'a Solid<E, M>,
     elements: Range<usize>,
     positions: Positions<'a>,
-    largest: &'a mut [f64],
+    out: &'a mut [ElementStress],
 }
 
-impl<E: Element, M: Material> OnLanes for MisesPass<'_, E, M> {
+impl<E: Element, M: Material> OnLanes for StressPass<'_, E, M> {
     type Output = ();
 
     #[inline(always)]
@@ -342,7 +348,7 @@ impl<E: Element, M: Material> OnLanes for MisesPass<'_, E, M> {
         let (nodes, count) = (E::KIND.nodes(), self.elements.len());
         let zero = L::splat(token, 0.0);
         let (mut reference, mut displacement) = (E::nodal(zero), E::nodal(zero));
-        let mut column = [0.0; MAX_WIDTH];
+        let mut columns = [[0.0; MAX_WIDTH]; 9];
         for first in (0..count).step_by(L::WIDTH) {
             let valid = L::WIDTH.min(count - first);
             for a in 0..nodes {
@@ -361,8 +367,13 @@ impl<E: Element, M: Material> OnLanes for MisesPass<'_, E, M> {
                     displacement.as_mut()[a][i] = L::load(token, &buffer[3 + i]);
                 }
             }
-            self.block.mises(&reference, &displacement).store(&mut column);
-            self.largest[first..first + valid].copy_from_slice(&column[..valid]);
+            let sums = self.block.stress_of_batch(&reference, &displacement);
+            columns.iter_mut().zip(sums).for_each(|(column, sum)| sum.store(column));
+            for (l, out) in self.out[first..first + valid].iter_mut().enumerate() {
+                let [volume, xx, yy, zz, xy, yz, xz, von_mises, largest] = columns.map(|column| column[l]);
+                *out = ElementStress { volume, cauchy: [xx, yy, zz, xy, yz, xz], von_mises, largest };
+                out.divide();
+            }
         }
     }
 }
@@ -552,8 +563,8 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }
     }
 
-    fn largest_mises(&self, elements: Range<usize>, positions: Positions, largest: &mut [f64]) {
-        if_wide::<M, _>(dispatch_rarely, MisesPass { block: self, elements, positions, largest });
+    fn stress_of(&self, elements: Range<usize>, positions: Positions, out: &mut [ElementStress]) {
+        if_wide::<M, _>(dispatch, StressPass { block: self, elements, positions, out });
     }
 
     fn density(&self) -> f64 {
