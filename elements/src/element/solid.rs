@@ -221,9 +221,9 @@ impl<E: Element, M: Material> Solid<E, M> {
             let shear = xy.square() + yz.square() + xz.square();
             let mises = (normal * 0.5 + shear * 3.0).sqrt();
             let volume = det_j * (E::weight(q) * self.section);
-            sums[0] = sums[0] + volume;
+            sums[0] += volume;
             for (sum, x) in sums[1..8].iter_mut().zip([xx, yy, zz, xy, yz, xz, mises]) {
-                *sum = *sum + volume * x;
+                *sum += volume * x;
             }
             sums[8] = sums[8].max(mises);
         }
@@ -352,20 +352,15 @@ impl<E: Element, M: Material> OnLanes for StressPass<'_, E, M> {
         for first in (0..count).step_by(L::WIDTH) {
             let valid = L::WIDTH.min(count - first);
             for a in 0..nodes {
-                let mut buffer = [[0.0; MAX_WIDTH]; 6];
-                for l in 0..L::WIDTH {
+                let of = |all: &[Vec3], l: usize| {
                     let element = self.elements.start + first + l.min(valid - 1);
-                    let n = self.block.connectivity[element * nodes + a] as usize;
-                    let (x, y) = (self.positions.reference[n], self.positions.current[n]);
-                    for i in 0..3 {
-                        buffer[i][l] = x[i];
-                        buffer[3 + i][l] = y[i] - x[i];
-                    }
-                }
-                for i in 0..3 {
-                    reference.as_mut()[a][i] = L::load(token, &buffer[i]);
-                    displacement.as_mut()[a][i] = L::load(token, &buffer[3 + i]);
-                }
+                    let p = all[self.block.connectivity[element * nodes + a] as usize];
+                    [p.x, p.y, p.z, 0.0]
+                };
+                let [x, y, z, _] = L::columns(token, |l| of(self.positions.reference, l));
+                let [u, v, w, _] = L::columns(token, |l| of(self.positions.current, l));
+                reference.as_mut()[a] = [x, y, z];
+                displacement.as_mut()[a] = [u - x, v - y, w - z];
             }
             let sums = self.block.stress_of_batch(&reference, &displacement);
             columns.iter_mut().zip(sums).for_each(|(column, sum)| sum.store(column));
