@@ -335,6 +335,7 @@ impl VelocityUpdate {
             keeps: keep > 0.0,
             states,
             changed: true,
+            restarts: 0,
             fresh: true,
             relative: 1.0,
             tight,

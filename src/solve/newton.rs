@@ -75,6 +75,8 @@ pub struct Limits {
 
 /// Share of an increment below which it is not shortened any more.
 const MIN_STEP_LENGTH: f64 = 1.0 / 1024.0;
+/// The same where increments are taken whole.
+const MIN_WHOLE: f64 = 1.0 / 16.0;
 /// Decrease that a share of an increment must bring (Armijo).
 const DECREASE: f64 = 1e-4;
 /// Every so many times that no share helps, the whole increment is taken.
@@ -201,10 +203,11 @@ impl Newton {
                 Ok(_) => return Outcome::Stuck(Stuck::Factors(FactorError::Singular)),
                 Err(error) => return Outcome::Stuck(Stuck::Factors(error)),
             };
-            problem.add_increment(1.0);
-            let Some(found) = problem.residual() else { return Outcome::Stuck(Stuck::Inverted) };
+            let Some((share, found)) = whole_if_possible(problem) else {
+                return Outcome::Stuck(Stuck::Inverted);
+            };
             let first = self.history.len() == self.first;
-            self.history.push(Iteration { residual, increment, share: 1.0, renewed: true, first });
+            self.history.push(Iteration { residual, increment, share, renewed: true, first });
             (residual, self.last) = (found, found);
             let small = f64::max(limits.residual_tol * found.scale, ROUND_OFF * found.floor);
             if found.force <= small && increment.size <= limits.increment_tol && problem.settled() {
@@ -230,6 +233,20 @@ impl Newton {
             _ => false,
         }
     }
+}
+
+/// Takes the increment, or the largest half, quarter … of it that leaves a residual at all.
+fn whole_if_possible(problem: &mut impl Problem) -> Option<(f64, Residual)> {
+    let (mut share, mut gone) = (1.0, 0.0);
+    while share >= MIN_WHOLE {
+        problem.add_increment(share - gone);
+        gone = share;
+        if let Some(found) = problem.residual() {
+            return Some((share, found));
+        }
+        share *= 0.5;
+    }
+    None
 }
 
 /// Takes a share of the increment that brings the residual down; none if none leaves a residual at all.

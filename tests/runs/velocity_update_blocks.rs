@@ -200,41 +200,81 @@ fn steps_take_few_iterations() {
     }
 }
 
-/// A block that meets a base obliquely: points stick and slip, open and close all the time (the deck `stick-base-2d`, on half of its cells). Below 8 iterations a step
-/// of contact is the aim; a step that goes round in circles would take 60 and more.
+/// A block of `cells` × `cells` above a base of twice as many, 1 wide and a hundredth of an edge apart, with its lower edge at `at` and turned about its corner.
+fn block_over_base(cells: u32, mu: f64, at: f64, turn: f64) -> Model {
+    let law = Law::StVenantKirchhoff { young: 1e4, poisson: 0.0, density: 100.0 };
+    let mut builder = Builder::default();
+    let mut upper = shape::Rectangle::new([1.0, 1.0], [cells, cells]).build().unwrap();
+    let (sin, cos) = turn.sin_cos();
+    for p in &mut upper.nodes {
+        *p = Vec3::new(cos * p.x - sin * p.y + at, sin * p.x + cos * p.y + 1.001 + f64::max(0.0, -sin), 0.0);
+    }
+    builder.body(body("upper", upper, &law, 1.0));
+    let base = shape::Rectangle::new([2.0, 1.0], [2 * cells, cells]).build().unwrap();
+    builder.body(body("base", base, &law, 1.0));
+    let nodes = (0..builder.bodies().iter().map(|b| b.nodes.len()).sum::<usize>() as u32).collect();
+    builder.restrain(nodes, vec![Vec3::z()], None);
+    let floor = builder.bodies()[1].node_set("ymin").unwrap();
+    builder.restrain(floor, vec![Vec3::x(), Vec3::y()], None);
+    builder.contact.law.friction = mu;
+    builder.build().unwrap()
+}
+
+/// Iterations of all steps of contact until 0.6, with steps of a share of the stable one; the books close at each.
+fn iterations_of_an_impact(model: Model, share: f64, pass: Pass, v: Vec3) -> Vec<u64> {
+    let step = share * model.stable_step();
+    let options = Options { pass, quadrature: Quadrature::Corners, ..Options::default() };
+    let method = VelocityUpdate::new(&model, StepRule::Fixed(step), options).unwrap();
+    let mut run = Run::with(model, method, |body, _| if body == 0 { v } else { Vec3::zeros() });
+    let energy = run.ledger.total();
+    let mut counts = Vec::new();
+    while run.state.time < 0.6 {
+        run.until(run.state.time + step).unwrap();
+        if run.ledger.contacts > 0 {
+            counts.push(run.method.newton_counts().unwrap()[0]);
+        }
+        assert!(run.ledger.error().abs() < 1e-8 * energy);
+    }
+    counts
+}
+
+/// A block that meets a base obliquely: points stick and slip, open and close all the time (the deck `stick-base-2d`, on half and on a quarter of its cells). Below 8 iterations a step
+/// of contact is the aim, and no step goes round in circles: states of points are found in ten iterations or so, and the last five are quadratic.
 #[test]
 fn impacts_with_stick_take_few_iterations() {
-    let law = Law::StVenantKirchhoff { young: 1e4, poisson: 0.0, density: 100.0 };
-    for (mu, pass) in [(0.0, Pass::Double), (0.3, Pass::Double), (0.8, Pass::Double), (0.8, Pass::Single)] {
-        let mut builder = Builder::default();
-        let mut upper = shape::Rectangle::new([1.0, 1.0], [8, 8]).build().unwrap();
-        upper.nodes.iter_mut().for_each(|p| *p += Vec3::new(0.05, 1.001, 0.0));
-        builder.body(body("upper", upper, &law, 1.0));
-        builder.body(body("base", shape::Rectangle::new([2.0, 1.0], [16, 8]).build().unwrap(), &law, 1.0));
-        let nodes = (0..builder.bodies().iter().map(|b| b.nodes.len()).sum::<usize>() as u32).collect();
-        builder.restrain(nodes, vec![Vec3::z()], None);
-        let floor = builder.bodies()[1].node_set("ymin").unwrap();
-        builder.restrain(floor, vec![Vec3::x(), Vec3::y()], None);
-        builder.contact.law.friction = mu;
-        let model = builder.build().unwrap();
-        let step = model.stable_step();
-        let options = Options { pass, quadrature: Quadrature::Corners, ..Options::default() };
-        let method = VelocityUpdate::new(&model, StepRule::Fixed(step), options).unwrap();
-        let oblique =
-            |body: usize, _: &Vec3| if body == 0 { Vec3::new(0.3, -0.2, 0.0) } else { Vec3::zeros() };
-        let mut run = Run::with(model, method, oblique);
-        let energy = run.ledger.total();
-        let mut counts = Vec::new();
-        while run.state.time < 0.6 {
-            run.until(run.state.time + step).unwrap();
-            if run.ledger.contacts > 0 {
-                counts.push(run.method.newton_counts().unwrap()[0]);
+    for cells in [4, 8] {
+        for mu in [0.0, 0.2, 0.3, 0.5, 0.8] {
+            for pass in [Pass::Double, Pass::Single] {
+                let model = block_over_base(cells, mu, 0.05, 0.0);
+                let counts = iterations_of_an_impact(model, 1.0, pass, Vec3::new(0.3, -0.2, 0.0));
+                let (steps, most) = (counts.len(), *counts.iter().max().unwrap());
+                let mean = counts.iter().sum::<u64>() as f64 / steps as f64;
+                println!(
+                    "{cells} {mu} {pass:?}: {steps} steps of contact, {mean:.2} iterations, {most} at most"
+                );
+                assert!(steps > 10 && mean < 8.0 && most <= 15, "{cells} {mu} {pass:?}: {mean} {most}");
             }
-            assert!(run.ledger.error().abs() < 1e-8 * energy);
         }
-        let (mean, most) = (counts.iter().sum::<u64>() as f64 / counts.len() as f64, counts.iter().max());
-        println!("{mu} {pass:?}: {} steps of contact, {mean:.2} iterations, {most:?} at most", counts.len());
-        assert!(counts.len() > 20 && mean < 8.0 && most < Some(&60), "{mu} {pass:?}: {mean} {most:?}");
+    }
+}
+
+/// Impacts in which a step went round in circles, each for another reason (`rebound.rs`, `multipliers.rs`): 88 iterations, two of them halved, because friction of a late landing opened the point
+/// that it belongs to; 27 because a corner and the node that it lands on held against each other until both slipped; 45 because these two could not agree who of them has how much
+/// of the landing.
+#[test]
+fn no_step_goes_round_in_circles() {
+    let cases = [
+        (10, 0.844311, 0.611002, 0.0497834, 2.0, [0.0669313, -0.325784]),
+        (10, 0.69632, 0.315212, 0.0, 2.0, [0.165009, -0.343565]),
+        (6, 0.745586, 0.000699184, -0.0357303, 0.5, [0.0226129, -0.337361]),
+        (8, 0.3, 0.05, 0.0, 1.0, [0.3, -0.2]),
+    ];
+    for (cells, mu, at, turn, share, [x, y]) in cases {
+        let model = block_over_base(cells, mu, at, turn);
+        let counts = iterations_of_an_impact(model, share, Pass::Double, Vec3::new(x, y, 0.0));
+        let most = *counts.iter().max().unwrap();
+        println!("{cells} {mu}: {} steps, {most} at most", counts.len());
+        assert!(most <= 15, "{cells} {mu}: {counts:?}");
     }
 }
 

@@ -182,6 +182,8 @@ pub(super) struct Equations<'a> {
     pub states: States,
     /// Some point does something else than at the last iterate.
     pub changed: bool,
+    /// How often states have changed after multipliers had taken up tractions.
+    pub restarts: u32,
     /// No iterate was looked at yet.
     pub fresh: bool,
     /// The last residual, of forces but those of inertia.

@@ -11,13 +11,15 @@
 //!
 //! a few times with the same factors, as rounds of augmentation would with new ones. Each leaves of what is loose about the share that elements have in the
 //! stiffness of a spring, and costs a solution with factors that are there. Too few of them are dear: a block that should be held trembles and walks
-//! downhill (two rounds, guide/velocity-update.md). Multipliers wait until no point has changed its
+//! downhill (two rounds, guide/velocity-update.md). **Two points that land on each other**, a node and one that it faces in a double pass, cannot both be rigid: their normals differ by an angle, their rates by that times the rate of approach, and
+//! multipliers would grow against each other in every round until one of them opens or slips. A jump that a round does not make smaller is left to springs
+//! ([`Contact::take_up_jump`]). Multipliers wait until no point has changed its
 //! state, or until residuals are small: multipliers of points that should be open would have to be undone. From then on they go along with every increment. Where whole increments find no end the line search is still
 //! there (`augmentation.rs`).
 
 use super::augmentation::TIGHT;
 use super::equations::{CHUNK, Equations, Work};
-use super::traction::{Contact, Last};
+use super::traction::{Contact, Last, Rebound, Uptake};
 use crate::math::Vec3;
 use crate::solve::sparse::FactorError;
 use rayon::prelude::*;
@@ -26,6 +28,10 @@ use rayon::prelude::*;
 const ROUGH: f64 = 1e-4;
 /// Increments that rounds are spread over: each begins nearer to the solution, and springs alone would need it as well.
 const INCREMENTS: u32 = 2;
+
+/// How often states may change after multipliers have begun, before these wait for states that stay, and before they stay what they are.
+const WAITS: u32 = 1;
+const ENDS: u32 = 2;
 
 /// Residual, of forces, below which multipliers take up tractions though points still change their states.
 pub(super) const NEARLY: f64 = 0.03;
@@ -68,9 +74,10 @@ impl Met {
         self.facets = now.or(self.facets);
     }
 
-    /// The facets it stays with.
+    /// The facets it stays with: half way and at the end the same one, that of the end. A point that comes round an edge meets one side half way and just touches the other
+    /// at the end, and would have the whole rate of the first as soon as it does.
     pub(super) fn kept(&self) -> Option<[u32; 2]> {
-        self.facets.filter(|_| self.changes >= CHANGES)
+        self.facets.filter(|_| self.changes >= CHANGES).map(|[_, end]| [end; 2])
     }
 }
 
@@ -80,7 +87,7 @@ impl Equations<'_> {
         if self.states == States::Free {
             return;
         }
-        let Work { near, contacts, status, met, multipliers, .. } = &mut *self.work;
+        let Work { near, contacts, status, met, multipliers, rebound, swing, .. } = &mut *self.work;
         let mut next = contacts.iter().peekable();
         let first = std::mem::replace(&mut self.fresh, false);
         self.changed = first;
@@ -95,6 +102,9 @@ impl Equations<'_> {
             self.changed |= before != now;
             let turned = !first && (before == Status::Open) != (now == Status::Open);
             met[p as usize].meet(contact.map(|c| [c.middle.facet, c.end.facet]), turned);
+            if turned && now == Status::Open && rebound[p as usize] != Rebound::default() {
+                swing[p as usize].open(&mut rebound[p as usize]);
+            }
             // who was pulled has no multiplier any more
             multipliers[p as usize].normal = multipliers[p as usize].normal.max(0.0);
         }
@@ -126,14 +136,16 @@ impl Equations<'_> {
     }
 
     /// How often multipliers take up tractions in this increment: not at all where contacts are tight, nor where states have changed while residuals are large. Once
-    /// begun they go on: what changes then are points that are nearly free, and the next iterate would find others if it saw springs again.
+    /// begun they go on: what changes then are points that are nearly free, and the next iterate would find others if it saw springs again. Where states change again and again that is
+    /// because of multipliers: with those that there are tractions are continuous functions of positions.
     fn rounds(&mut self) -> u32 {
         let States::Kept { rounds, left } = &mut self.states else { return 0 };
         if self.changed {
             let begun = *left < *rounds;
+            self.restarts += u32::from(begun);
             // what was taken up before was for other states
-            *left = *rounds;
-            if !begun && self.relative > NEARLY {
+            *left = if self.restarts > ENDS { 0 } else { *rounds };
+            if !begun && self.relative > NEARLY || self.restarts > WAITS {
                 return 0;
             }
         }
@@ -163,23 +175,26 @@ impl Equations<'_> {
         let mut on_top: Vec<_> =
             work.contacts.iter().zip(wider).map(|(c, w)| (0.0, c.friction_of(w))).collect();
         let mut jumps: Vec<_> = work.contacts.iter().map(|c| c.beyond_multiplier()).collect();
+        let mut uptakes = vec![Uptake::default(); jumps.len()];
         for round in 1..=rounds {
             let answer = |k: usize| if k < soft { work.unknowns.expand(k, &part) } else { Vec3::zeros() };
-            for ((contact, top), jump) in work.contacts.iter().zip(&mut on_top).zip(&mut jumps) {
+            let all = work.contacts.iter().zip(&mut on_top).zip(&mut jumps).zip(&mut uptakes);
+            for (((contact, top), jump), uptake) in all {
                 let change = contact.change(scheme, answer);
                 if round > 1 {
                     // the multiplier has taken up the last jump
-                    add(top, contact.with_friction(*jump));
+                    add(top, contact.with_friction(uptake.last));
                 }
                 add(top, change);
                 add(jump, change);
+                contact.take_up_jump(*jump, uptake);
             }
             if round == rounds {
                 break;
             }
             part.fill(0.0);
-            for (contact, jump) in work.contacts.iter().zip(&jumps) {
-                let forces = contact.forces_of(*jump);
+            for (contact, uptake) in work.contacts.iter().zip(&uptakes) {
+                let forces = contact.forces_of(uptake.last);
                 for (f, &k) in forces.iter().zip(&contact.middle.nodes[..contact.middle.count]) {
                     if (k as usize) < soft {
                         work.unknowns.add_to_unknowns(k as usize, f, &mut part);
@@ -189,10 +204,13 @@ impl Equations<'_> {
             work.accuracy.solve(&mut work.system, &mut part)?;
             work.increment.iter_mut().zip(&part).for_each(|(x, d)| *x += d);
         }
-        for (contact, top) in work.contacts.iter().zip(&on_top) {
-            let multiplier = contact.multiplier_with(*top);
-            work.multipliers[contact.point as usize] = multiplier;
-            work.last[contact.point as usize] = Last::Foreseen(multiplier, contact.slips);
+        for (((contact, top), jump), uptake) in work.contacts.iter().zip(&on_top).zip(&jumps).zip(&uptakes) {
+            let taken = uptake.last;
+            work.last[contact.point as usize] = Last::Foreseen(contact.multiplier_with(*top), contact.slips);
+            // springs keep what is not taken up
+            let mut held = *top;
+            add(&mut held, (taken.0 - jump.0, std::array::from_fn(|a| taken.1[a] - jump.1[a])));
+            work.multipliers[contact.point as usize] = contact.multiplier_with(held);
         }
         self.foresee_rebound()?;
         Ok(())

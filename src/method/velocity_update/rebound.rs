@@ -12,9 +12,11 @@
 //! **Why e ≤ 9 t_N.** A node that lands just before the end of a step, with hardly any pressure in the middle, would be held from the start of the step on; one that does not quite land is
 //! free. Between the two there may be no solution: friction by e opens the point that it belongs to, without friction it closes, and iterates go round. (So did
 //! two points of `stick-base-2d` and `slope-mesh`, all else being settled, in steps of 52 to 173 iterations.) With e in proportion to t_N for landings of the last tenth of a step, friction goes to zero with
-//! the pressure. The same bound holds among neighbours, whose impulses depend on each other.
+//! the pressure. The same bound holds among neighbours, whose impulses depend on each other. Where the elements tie slip to the gap, friction of ten times μ may still open the point that it belongs to, whatever
+//! the pressure: who opens with e has a tenth of that bound when it closes again.
 //!
-//! Energy and momenta are kept whatever e is, so it need not be exact: it is found together with every increment, several times as that comes near its end, and stays once it is near enough.
+//! Energy and momenta are kept whatever e is, so it need not be exact: it is found together with every increment, several times as that comes near its end, and stays once it is near enough, or
+//! has turned round too often. Near enough is meant for nodes: of two points that face each other in a double pass, which share one landing, one may have more of it and the other less, and the next iterate may find it the other way round.
 
 use super::equations::{Equations, Work};
 use super::mass::Mass;
@@ -25,6 +27,7 @@ use crate::math::Vec3;
 use crate::method::contact_world::ContactWorld;
 use crate::model::Model;
 use crate::solve::sparse::FactorError;
+use std::collections::BTreeMap;
 
 /// How far the cone of the middle of the step may be from that of the whole step.
 const NEAR: f64 = 1e-3;
@@ -32,6 +35,10 @@ const NEAR: f64 = 1e-3;
 const STAYS: f64 = 0.2 * NEAR;
 /// e over the pressure of the middle of the step, at most: what lands in the last tenth of a step is held the less the later it comes.
 pub(super) const LATE: f64 = 9.0;
+/// What is left of that bound each time that the point opens with e.
+const LESS: f64 = 0.1;
+/// How often e of a point may turn round in a step before it stays as it is.
+const TURNS: u32 = 6;
 /// Where e is at this bound.
 const ROUND_OFF: f64 = 1e-6;
 /// How often e is found for the same increment: it asks for friction, and friction changes it.
@@ -39,23 +46,46 @@ const PASSES: u32 = 4;
 /// Share of a change of e that is taken at least.
 const LEAST: f64 = 0.1;
 
-/// How e of a point has changed last [Pa], and the share of that which was taken.
+/// How e of a point has changed last [Pa], and the share of that which was taken; how often it has turned round, and how often the point has opened with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Swing {
     change: f64,
     share: f64,
+    turns: u32,
+    opened: u32,
 }
 
 impl Swing {
     /// The change to take: more of e may mean more friction, less pressure and less of e again, by as much or more. What turns round is looked for
     /// in between (secant).
     fn damped(&mut self, change: f64) -> f64 {
-        let share = match self.change * change < 0.0 {
+        let turns = self.change * change < 0.0;
+        self.turns += u32::from(turns);
+        if self.still() {
+            return 0.0;
+        }
+        let share = match turns {
             true => (self.share * self.change / (self.change - change)).max(LEAST),
             false => 1.0,
         };
-        *self = Swing { change, share };
+        (self.change, self.share) = (change, share);
         share * change
+    }
+
+    /// It has turned round so often that it stays.
+    fn still(&self) -> bool {
+        self.turns > TURNS
+    }
+
+    /// The point has opened though it had e.
+    pub(super) fn open(&mut self, rebound: &mut Rebound) {
+        self.opened += 1;
+        rebound.share = rebound.share.min(self.late());
+    }
+
+    /// e over the pressure, at most.
+    fn late(&self) -> f64 {
+        LATE * LESS.powi(self.opened as i32)
     }
 }
 
@@ -97,9 +127,9 @@ impl Equations<'_> {
 }
 
 /// e of a point that presses so: a share of its pressure where that bounds it.
-fn worth(e: f64, pressure: f64) -> Rebound {
-    match e > 0.0 && e >= LATE * (1.0 - ROUND_OFF) * pressure {
-        true => Rebound { share: LATE, beyond: 0.0 },
+fn worth(e: f64, pressure: f64, late: f64) -> Rebound {
+    match e > 0.0 && e >= late * (1.0 - ROUND_OFF) * pressure {
+        true => Rebound { share: late, beyond: 0.0 },
         false => Rebound { share: 0.0, beyond: e },
     }
 }
@@ -136,7 +166,8 @@ impl Work {
                 continue;
             }
             let grown = swing[contact.point as usize].damped(grown);
-            *known = worth(known.at(pressed.pressure) + grown, pressed.pressure);
+            let late = swing[contact.point as usize].late();
+            *known = worth(known.at(pressed.pressure) + grown, pressed.pressure, late);
             if contact.slips {
                 *more = grown;
                 let forces = contact.forces_of_friction(grown);
@@ -163,12 +194,16 @@ impl Work {
 
     /// Pressures that impulses of the update are worth, for contacts that press so.
     fn rebounds(&mut self, world: &ContactWorld, pressed: &[Pressed], h: f64) -> Vec<f64> {
-        let Work { contacts, mass, unknowns, velocity, .. } = self;
+        let Work { contacts, mass, unknowns, velocity, swing, .. } = self;
         let answer = match mass {
             Mass::Lumped => Answer::Lumped(&world.inertia),
             Mass::Consistent(mass) => Answer::Consistent(mass, unknowns),
         };
-        normal_impulses(contacts, pressed, answer, velocity, h)
+        let mut found = normal_impulses(contacts, pressed, answer, velocity, h);
+        for ((e, contact), pressed) in found.iter_mut().zip(contacts.iter()).zip(pressed) {
+            *e = e.min(swing[contact.point as usize].late() * pressed.pressure.max(0.0));
+        }
+        found
     }
 
     /// Does friction know the impulses of the update in the step `(h, t1)`, if it ended here?
@@ -177,14 +212,32 @@ impl Work {
             return true;
         }
         let found = self.rebounds_now(model, world, step);
-        self.contacts.iter().zip(found).all(|(c, found)| c.knows(found, NEAR))
+        let still = |c: &Contact| self.swing[c.point as usize].still();
+        let knows = |(c, found): (&Contact, &f64)| c.knows(*found, NEAR) || still(c);
+        self.contacts.iter().zip(&found).all(knows) || self.nodes_know(&found)
+    }
+
+    /// The same for the friction that nodes get from all their points: two points that face each other share one landing, and which of them
+    /// has how much of it is hardly determined and does not matter.
+    fn nodes_know(&self, found: &[f64]) -> bool {
+        let mut nodes: BTreeMap<u32, (Vec3, f64)> = BTreeMap::new();
+        for (contact, &found) in self.contacts.iter().zip(found) {
+            let wrong = if self.swing[contact.point as usize].still() { 0.0 } else { contact.unknown(found) };
+            for (i, shape) in contact.friction_shape().iter().enumerate().take(contact.middle.count) {
+                let (sum, cone) = nodes.entry(contact.middle.nodes[i]).or_default();
+                *sum += wrong * shape;
+                *cone += (contact.pressure.max(0.0) + found) * shape.norm();
+            }
+        }
+        nodes.values().all(|(sum, cone)| sum.norm() <= NEAR * cone)
     }
 
     /// Takes them up where friction is not what they allow.
     pub(super) fn take_up_rebound(&mut self, model: &Model, world: &ContactWorld, step: (f64, f64)) {
         let found = self.rebounds_now(model, world, step);
         for (contact, found) in self.contacts.iter().zip(found).filter(|(c, found)| !c.knows(*found, NEAR)) {
-            self.rebound[contact.point as usize] = worth(found, contact.pressure);
+            let late = self.swing[contact.point as usize].late();
+            self.rebound[contact.point as usize] = worth(found, contact.pressure, late);
         }
     }
 
@@ -230,9 +283,9 @@ mod tests {
     /// e beyond nine times the pressure is in proportion to it, below that it is itself; without pressure there is none.
     #[test]
     fn late_landings_are_in_proportion_to_their_pressure() {
-        assert_eq!(worth(2.0, 1.0), Rebound { share: 0.0, beyond: 2.0 });
-        assert_eq!(worth(9.0, 1.0), Rebound { share: LATE, beyond: 0.0 });
-        assert_eq!(worth(0.0, -1.0).at(-1.0), 0.0);
-        assert_eq!(worth(9.0, 1.0).at(0.5), 4.5);
+        assert_eq!(worth(2.0, 1.0, LATE), Rebound { share: 0.0, beyond: 2.0 });
+        assert_eq!(worth(9.0, 1.0, LATE), Rebound { share: LATE, beyond: 0.0 });
+        assert_eq!(worth(0.0, -1.0, LATE).at(-1.0), 0.0);
+        assert_eq!(worth(9.0, 1.0, LATE).at(0.5), 4.5);
     }
 }

@@ -28,6 +28,11 @@ const ON_THE_CONE: f64 = 1.1;
 /// How far from Coulomb's law a traction may be when an iteration ends.
 const SETTLED: f64 = 1e-6;
 
+/// Springs that are so much stiffer than elements, α below this, leave little of a jump in each round.
+const STIFF: f64 = 0.1;
+/// Share of a jump that a round leaves at most where nothing holds against it: elements have α of it.
+const GIVES_WAY: f64 = 0.5;
+
 /// Springs and friction between two surfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
@@ -85,6 +90,8 @@ pub(super) struct Contact {
     pub shear: [f64; 2],
     pub slips: bool,
     rebound: Rebound,
+    /// It was in front of its facet when the step began.
+    lands: bool,
     /// v_N and v_T^a.
     pub closing: f64,
     pub slip: [f64; 2],
@@ -126,6 +133,19 @@ impl Rebound {
     pub(super) fn at(&self, pressure: f64) -> f64 {
         self.share * pressure.max(0.0) + self.beyond
     }
+}
+
+/// Pressure and shear of one point that its multiplier takes up, in an increment [Pa].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Uptake {
+    /// In the next round.
+    pub last: (f64, [f64; 2]),
+    /// In all rounds together.
+    all: (f64, [f64; 2]),
+    /// The first jump, and how large that of the round before was.
+    before: Option<((f64, [f64; 2]), [f64; 2])>,
+    /// Another point holds against it, along the normal and along the surface.
+    against: [bool; 2],
 }
 
 /// A point in a step: how far it was in front of the facet that it ends on [m], zero if it was behind, what its impulse at the end of the step is
@@ -181,6 +201,7 @@ impl Contact {
             shear: [0.0; 2],
             slips: false,
             rebound: step.rebound,
+            lands: step.ahead > 0.0,
             closing,
             slip,
             trial: [0.0; 2],
@@ -456,6 +477,45 @@ impl Contact {
             true => (rebound - self.rebound.at(self.pressure)).abs() <= near * limit,
             false => self.shear_size() <= self.law.mu * limit * (1.0 + near),
         }
+    }
+
+    /// By how much the pressure that its friction asks for is not what `knows` has it [Pa].
+    pub(super) fn unknown(&self, rebound: f64) -> f64 {
+        match self.slips {
+            true => rebound - self.rebound.at(self.pressure),
+            false => (self.pressure.max(0.0) + rebound - self.shear_size() / self.law.mu).min(0.0),
+        }
+    }
+
+    /// Friction at Coulomb's limit along its shear, on its nodes, for each unit of pressure [m²].
+    pub(super) fn friction_shape(&self) -> [Vec3; NODES] {
+        let (m, size) = (&self.middle, self.shear_size());
+        let t = self.shear.map(|t| if size > 0.0 { self.weight * self.law.mu * t / size } else { 0.0 });
+        std::array::from_fn(|k| -t[0] * m.d[0][k] - t[1] * m.d[1][k])
+    }
+
+    /// What the multiplier takes up of the `jump` that springs have beyond it, in the next round: all of it, unless it lands and the last round has left more than half. Then
+    /// another point holds against this one, and what it has taken up in vain goes back, once.
+    pub(super) fn take_up_jump(&self, jump: (f64, [f64; 2]), uptake: &mut Uptake) {
+        let sizes = [jump.0.abs(), self.size(&jump.1)];
+        let (first, before) = *uptake.before.get_or_insert((jump, [f64::INFINITY; 2]));
+        uptake.before = Some((first, sizes));
+        let held = |i: usize| self.lands && self.law.soft[i] < STIFF && sizes[i] > GIVES_WAY * before[i];
+        let now = [uptake.against[0] || held(0), !self.slips && (uptake.against[1] || held(1))];
+        // what was taken up, less by what that has moved springs
+        let back =
+            |known: bool, all: f64, jump: f64, first: f64| if known { 0.0 } else { first - jump - all };
+        uptake.last = jump;
+        if now[0] {
+            uptake.last.0 = back(uptake.against[0], uptake.all.0, jump.0, first.0);
+        }
+        if now[1] {
+            uptake.last.1 =
+                std::array::from_fn(|a| back(uptake.against[1], uptake.all.1[a], jump.1[a], first.1[a]));
+        }
+        uptake.against = now;
+        uptake.all.0 += uptake.last.0;
+        (0..2).for_each(|a| uptake.all.1[a] += uptake.last.1[a]);
     }
 
     /// How far it is from rigid contact along the normal [m].
