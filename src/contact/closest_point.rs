@@ -15,7 +15,7 @@
 //!
 //! Read by the searches of this room, by `swept` and by whoever makes a `Pair`.
 
-mod quad;
+pub(super) mod quad;
 
 pub use quad::quad4;
 #[cfg(test)]
@@ -25,11 +25,11 @@ use crate::math::Vec3;
 
 /// Relative height (or edge) of a facet below which it counts as degenerate: a few thousand times the
 /// round-off of its corner differences.
-const FLAT: f64 = 1e-12;
+pub(super) const FLAT: f64 = 1e-12;
 
 /// Squared sine of the corner angle below which the triangle walk loses digits that matter: its weights
 /// carry errors of `EPSILON / sin²`.
-const NEEDLE: f64 = 1e-3;
+pub(super) const NEEDLE: f64 = 1e-3;
 
 /// Which part of a facet the closest point lies on. The interior of a segment is its `Face`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

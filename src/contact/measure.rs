@@ -23,6 +23,7 @@
 mod choose;
 mod edges;
 mod normals;
+mod quads;
 mod sieve;
 
 pub(super) use choose::NO_DIRECTION;
@@ -108,6 +109,8 @@ struct Sifted {
     edge_edge: Vec<u64>,
     /// How near the nearest came that was let go because it is open, load by load [m].
     apart: Vec<f64>,
+    /// Pairs of edges of which one is not flat.
+    bent: Vec<[u32; 2]>,
     buffers: Box<sieve::SieveBuffers>,
 }
 
@@ -209,10 +212,14 @@ pub struct Narrow {
     pub sides: Sides,
     /// Measure every node on every face it is a candidate of.
     pub no_pretest: bool,
+    /// Is each edge clearly flat? Empty where nobody asks.
+    flat: Vec<bool>,
 }
 
 /// Candidates, or keys, in one piece of parallel work.
 const PIECE: usize = 512;
+/// Rounding of the cosine of an angle; far more than there is.
+const ROUNDED: f64 = 1e-9;
 
 impl Narrow {
     pub fn new(pretest: bool) -> Narrow {
@@ -239,6 +246,10 @@ impl Narrow {
             let of_facets = &self.normals[..];
             let pieces = scene.edges.par_chunks(PIECE).zip(self.outward.par_chunks_mut(PIECE));
             pieces.for_each(|(edges, to)| lane::dispatch(OfEdges { edges, of_facets, to }));
+        }
+        self.flat.clear();
+        if let Some(cosine) = query.flat.filter(|_| 2 * edges > scene.edges.len()) {
+            self.find_flat(scene, x, cosine);
         }
         stats.elementary_tests += self.sift(scene, x, query, candidates);
         let keys = self.edge_keys.sorted.len() + self.node_keys.sorted.len();
@@ -280,6 +291,23 @@ impl Narrow {
         Normals { scene, x, of_facets: &self.normals }
     }
 
+    /// Notes which edges are clearly flat: the cosine of the angle of their faces is more than `cosine`, whoever computes it.
+    fn find_flat(&mut self, scene: &Scene, x: &[Vec3], cosine: f64) {
+        if self.normals.is_empty() {
+            self.take_normals(scene, x);
+        }
+        let Narrow { normals, flat, .. } = self;
+        flat.resize(scene.edges.len(), false);
+        let least = cosine + ROUNDED;
+        let pieces = scene.edges.par_chunks(PIECE).zip(flat.par_chunks_mut(PIECE));
+        pieces.for_each(|(edges, flat)| {
+            for (edge, flat) in edges.iter().zip(flat) {
+                let [p, q] = edge.facets.map(|f| normals.get(f as usize));
+                *flat = p.zip(q).is_some_and(|(p, q)| p.dot(q) > least);
+            }
+        });
+    }
+
     fn take_normals(&mut self, scene: &Scene, x: &[Vec3]) {
         self.normals.resize(scene.facets.len(), Vec3::zeros());
         let pieces = scene.facets.par_chunks(PIECE).zip(self.normals.par_chunks_mut(PIECE));
@@ -317,8 +345,9 @@ impl Narrow {
         pieces::lend(&mut self.sifted[..used], |p| &mut p.vertex_face, &mut self.node_keys.sorted);
         pieces::lend(&mut self.sifted[..used], |p| &mut p.edge_edge, &mut self.edge_keys.sorted);
         let (loads, pretest, outward) = (&self.loads[..], !self.no_pretest, &self.outward[..]);
+        let flat = &self.flat[..];
         self.sifted[..used].par_iter_mut().for_each(|part| {
-            let Sifted { loads: own, vertex_face, edge_edge, apart, buffers } = part;
+            let Sifted { loads: own, vertex_face, edge_edge, apart, buffers, bent } = part;
             vertex_face.clear();
             edge_edge.clear();
             apart.clear();
@@ -342,7 +371,12 @@ impl Narrow {
                 if shared || limit < query.reach + scene.offset(g.a, g.b) {
                     sieve::keep_within(scene, x, limit, start, vertex_face);
                 }
-                let pairs = load.edge_edge.of(&candidates.edge_edge);
+                let mut pairs = load.edge_edge.of(&candidates.edge_edge);
+                if !flat.is_empty() {
+                    bent.clear();
+                    bent.extend(pairs.iter().filter(|p| !p.iter().all(|&e| flat[e as usize])));
+                    pairs = bent;
+                }
                 let plain = [g.a, g.b].iter().all(|&b| scene.bodies[b as usize].has_plain_edges());
                 let outward = (plain && !outward.is_empty()).then_some(outward);
                 let keys = &mut *edge_edge;
@@ -364,7 +398,7 @@ impl Narrow {
 
     pub fn memory_bytes(&self) -> usize {
         let sifted = |p: &Sifted| {
-            8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.apart.capacity())
+            8 * (p.vertex_face.capacity() + p.edge_edge.capacity() + p.apart.capacity() + p.bent.capacity())
                 + size_of::<sieve::SieveBuffers>()
         };
         let nodes = |p: &Measured<VertexFace>| {
@@ -379,6 +413,7 @@ impl Narrow {
             + self.edge_keys.memory_bytes()
             + (self.normals.capacity() + self.outward.capacity()) * size_of::<Vec3>()
             + 8 * self.apart.capacity()
+            + self.flat.capacity()
             + self.vertex_face.capacity() * size_of::<VertexFace>()
             + self.edge_edge.capacity() * size_of::<EdgeEdge>()
             + (self.sides.known.capacity() + self.sides.next.capacity()) * size_of::<(u64, i8)>()

@@ -206,7 +206,7 @@ const BESIDE: f64 = 1e-3;
 /// Share of a face from its rim on that counts as rim.
 const RIM: f64 = 0.1;
 /// Cosine of the angle of its faces from which on an edge is flat.
-const FLAT: f64 = 0.966;
+pub(crate) const FLAT: f64 = 0.966;
 /// Two edges say nothing new if an end of one is no farther away than they are, but for this share of the finest body's
 /// median edge, along the same normal up to an angle of this cosine.
 const AS_NEAR: f64 = 1e-3;

@@ -34,6 +34,8 @@ pub struct Query {
     /// Only what overlaps is wanted: nodes that are no more open than this [m], and edges that are not open at all. Others may be
     /// left out. Not for shells, whose sides are known by what is near.
     pub overlaps: Option<f64>,
+    /// Edges whose faces meet at an angle of more than this cosine are flat, and two flat ones may be left out.
+    pub flat: Option<f64>,
 }
 
 impl Query {
@@ -47,6 +49,7 @@ impl Query {
             pass: Pass::Double,
             max_penetration: None,
             overlaps: None,
+            flat: None,
         }
     }
 

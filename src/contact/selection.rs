@@ -3,7 +3,6 @@
 //! Edges count where one of them is sharp, the other may be a line of the mesh on a flat face, and no end of either says the
 //! same ([`super::rules`]).
 
-use super::measure::Normals;
 use super::rules::{
     covered_by_coincident_node, covered_by_vertex_face, depth_of_edges, faces_against, is_same_contact,
     is_second_end, is_sharp, nearly_in_normal_cones, on_corner, reassign_face,
@@ -59,7 +58,7 @@ impl Selection {
             let own = &chosen[chosen.partition_point(|i| of(i).node < k)..];
             own.iter().map(of).take_while(move |r| r.node == k)
         };
-        let normals = Normals::at(scene, x);
+        let normals = search.findings().narrow.normals(scene, x);
         // what is asked first takes least time
         let counts = |r: &EdgeEdge| {
             r.gap <= near

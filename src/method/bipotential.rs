@@ -14,6 +14,7 @@ use super::semi_explicit::{Activation, Options};
 use crate::contact::obstacle::{Pose, Poses};
 use crate::contact::pair::{Key, Kind, Pair};
 use crate::contact::places::Places;
+use crate::contact::rules::FLAT;
 use crate::contact::search::{PairSearch, Query, SearchError};
 use crate::contact::selection::{Choice, STRETCH, Selection, make_room};
 use crate::math::Vec3;
@@ -151,7 +152,8 @@ impl ContactSet {
         self.world.place(model, x, time);
         let ContactWorld { scene, search, x, finest, .. } = &mut self.world;
         let reach = way.max(2.0 * self.depth).max(DEEPEST * *finest);
-        let query = Query { edge_edge: options.edge_edge, pass: options.pass, ..Query::all(reach) };
+        let Options { edge_edge, pass, .. } = *options;
+        let query = Query { edge_edge, pass, flat: Some(FLAT), ..Query::all(reach) };
         // nothing comes through a shell with two sides (`on_the_way.rs`): it is met from where everybody is
         search.findings_mut().narrow.sides.known.clear();
         search.find(scene, x, None, &query)?;

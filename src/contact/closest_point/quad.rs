@@ -6,17 +6,17 @@ use crate::math::Vec3;
 /// Newton steps from one start; five is the median.
 const NEWTON_STEPS: usize = 40;
 /// Projected gradient, in units of the squared size of the face, at which Newton has arrived.
-const ARRIVED: f64 = 1e-13;
+pub(in crate::contact) const ARRIVED: f64 = 1e-13;
 /// Relative determinant below which the Hessian counts as not positive definite.
-const INDEFINITE: f64 = 1e-12;
+pub(in crate::contact) const INDEFINITE: f64 = 1e-12;
 /// Multiple of the squared size added to the Gauss–Newton matrix of a face that may be singular.
 const RIDGE: f64 = 1e-9;
 /// Warp (volume of the corners over the cubed diagonal) above which one start is not enough.
 const WARPED: f64 = 1e-3;
 /// Twist |S,ξη| relative to the size below which the face is a parallelogram to round-off.
-const AFFINE: f64 = 1e-15;
+pub(in crate::contact) const AFFINE: f64 = 1e-15;
 /// Distance from ±1 below which ξ or η counts as on the bound: the edges know better.
-const RIM: f64 = 1e-12;
+pub(in crate::contact) const RIM: f64 = 1e-12;
 
 /// Bilinear face `S = m + ξ a + η b + ξη c`, seen from `y` (`m` is relative to it).
 struct Bilinear {

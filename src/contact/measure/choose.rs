@@ -4,6 +4,7 @@ use super::super::closest_point::Feature;
 use super::super::scene::{Facet, FacetKind};
 use super::super::search::{Query, VertexFace};
 use super::normals::{Normals, feature_normal, unit};
+use super::quads::Hits;
 use super::{Hit, Sides, closest_on};
 use crate::math::Vec3;
 
@@ -41,7 +42,10 @@ impl Chooser<'_> {
     ) {
         let (scene, x) = (self.normals.scene, self.normals.x);
         let body = |key: u64| scene.facets[key as u32 as usize].body;
+        let (mut all, mut next) = (Hits::new(scene, x, keys), 0);
         for of_node in keys.chunk_by(|&p, &q| p >> 32 == q >> 32 && body(p) == body(q)) {
+            let places = next..next + of_node.len();
+            next = places.end;
             let node = (of_node[0] >> 32) as u32;
             let own = scene.node_body[node as usize];
             let limit = if scene.bodies[own as usize].shares_nodes {
@@ -49,9 +53,8 @@ impl Chooser<'_> {
             } else {
                 self.query.reach + scene.offset(own, body(of_node[0]))
             };
-            let at = |face: u32| closest_on(&scene.facets[face as usize], x, &x[node as usize], node, face);
             if let [key] = *of_node {
-                let hit = at(key as u32);
+                let hit = all.at(places.start);
                 if hit.distance_squared <= limit * limit {
                     match self.record(&hit) {
                         Measured::Near(record) if record.gap <= self.query.reach => out.push(record),
@@ -62,8 +65,7 @@ impl Chooser<'_> {
                 continue;
             }
             hits.clear();
-            for face in of_node.iter().map(|&key| key as u32) {
-                let hit = at(face);
+            for hit in places.map(|place| all.at(place)) {
                 if hit.distance_squared <= limit * limit {
                     hits.push(hit);
                 }

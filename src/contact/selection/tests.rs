@@ -1,4 +1,5 @@
 use super::super::closest_point::Feature;
+use super::super::rules::FLAT;
 use super::super::scene::{Attributes, BodyInput, Rules};
 use super::super::search::Query;
 use super::super::three_stage::ThreeStage;
@@ -78,4 +79,40 @@ fn nodes_that_lie_on_each_other_touch_once() {
         let up = selection.nodes().filter(|r| r.normal.z.abs() > 0.99).count();
         assert_eq!(up, count, "{offset} {pass:?}");
     }
+}
+
+/// Two cubes of several cells, turned against each other and overlapping by a corner or an edge, or lying on each other: edges that are flat, both
+/// of them, are left out by the search, and what becomes contacts is the same.
+#[test]
+fn flat_edges_are_left_out_and_no_contact_is() {
+    let mesh = shape::Box::new([1.0; 3], [4; 3]).build().unwrap();
+    let (mut fewer, mut contacts) = (0, 0);
+    for round in 0..40 {
+        let (surface, mut x) = (Surface::of(&mesh), Vec::new());
+        let angle = 0.04 * f64::from(round);
+        let cubes = [0, 1].map(|k| {
+            let (first, k) = (x.len() as u32, f64::from(k));
+            let turn = nalgebra::Rotation3::new(k * angle * Vec3::new(1.0, 0.7, 0.3));
+            // bent a little, so that flat edges are not flat to round-off
+            let bent = |p: &Vec3| p + 0.02 * Vec3::new(0.0, 0.0, p.x * p.x + 0.5 * p.x * p.y);
+            let at = k * Vec3::new(0.3, 0.2, 0.97 + 0.2 * angle);
+            x.extend(mesh.nodes.iter().map(|p| turn * bent(p) + at));
+            BodyInput::of_surface(&format!("cube {k}"), &mesh, &surface, first, Attributes::default())
+        });
+        let scene = Scene::new(&cubes, &x, Rules::default());
+        let choice = Choice { scene: &scene, x: &x, pass: Pass::Double, near: 0.1, finest: 0.25 };
+        let chosen = [None, Some(FLAT)].map(|flat| {
+            let mut search = ThreeStage::new();
+            search.find(&scene, &x, None, &Query { flat, ..Query::all(0.1) }).unwrap();
+            let mut selection = Selection::default();
+            selection.renew(&search, &choice);
+            let edges: Vec<EdgeEdge> = selection.edges(&search).copied().collect();
+            let nodes: Vec<VertexFace> = selection.nodes().copied().collect();
+            (search.edge_edge().len(), edges, nodes)
+        });
+        assert_eq!((&chosen[0].1, &chosen[0].2), (&chosen[1].1, &chosen[1].2), "{round}");
+        fewer += usize::from(chosen[1].0 < chosen[0].0);
+        contacts += chosen[0].1.len();
+    }
+    assert!(fewer >= 3 && contacts >= 10, "{fewer} {contacts}");
 }
