@@ -29,9 +29,8 @@ const ROUGH: f64 = 1e-4;
 /// Increments that rounds are spread over: each begins nearer to the solution, and springs alone would need it as well.
 const INCREMENTS: u32 = 2;
 
-/// How often states may change after multipliers have begun, before these wait for states that stay, and before they stay what they are.
-const WAITS: u32 = 1;
-const ENDS: u32 = 2;
+/// How often states may change after multipliers have begun, before these stay what they are in this step.
+const RESTARTS: u32 = 2;
 
 /// Residual, of forces, below which multipliers take up tractions though points still change their states.
 pub(super) const NEARLY: f64 = 0.03;
@@ -144,8 +143,8 @@ impl Equations<'_> {
             let begun = *left < *rounds;
             self.restarts += u32::from(begun);
             // what was taken up before was for other states
-            *left = if self.restarts > ENDS { 0 } else { *rounds };
-            if !begun && self.relative > NEARLY || self.restarts > WAITS {
+            *left = if self.restarts > RESTARTS { 0 } else { *rounds };
+            if !begun && self.relative > NEARLY {
                 return 0;
             }
         }

@@ -501,7 +501,7 @@ impl Contact {
         let (first, before) = *uptake.before.get_or_insert((jump, [f64::INFINITY; 2]));
         uptake.before = Some((first, sizes));
         let held = |i: usize| self.lands && self.law.soft[i] < STIFF && sizes[i] > GIVES_WAY * before[i];
-        let now = [uptake.against[0] || held(0), !self.slips && (uptake.against[1] || held(1))];
+        let now = [false, !self.slips && (uptake.against[1] || held(1))];
         // what was taken up, less by what that has moved springs
         let back =
             |known: bool, all: f64, jump: f64, first: f64| if known { 0.0 } else { first - jump - all };
