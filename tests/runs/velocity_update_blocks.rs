@@ -258,7 +258,7 @@ fn impacts_with_stick_take_few_iterations() {
     }
 }
 
-/// Impacts in which a step went round in circles, each for another reason (`rebound.rs`, `multipliers.rs`): 88 iterations, two of them halved, because friction of a late landing opened the point
+/// Impacts in which a step went round in circles, each for another reason (`rebound.rs`, `multipliers.rs`): 88 and 76 iterations because friction of a late landing opened the point
 /// that it belongs to; 27 because a corner and the node that it lands on held against each other until both slipped; 45 because these two could not agree who of them has how much
 /// of the landing.
 #[test]

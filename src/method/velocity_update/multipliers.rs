@@ -11,15 +11,15 @@
 //!
 //! a few times with the same factors, as rounds of augmentation would with new ones. Each leaves of what is loose about the share that elements have in the
 //! stiffness of a spring, and costs a solution with factors that are there. Too few of them are dear: a block that should be held trembles and walks
-//! downhill (two rounds, guide/velocity-update.md). **Two points that land on each other**, a node and one that it faces in a double pass, cannot both be rigid: their normals differ by an angle, their rates by that times the rate of approach, and
-//! multipliers would grow against each other in every round until one of them opens or slips. A jump that a round does not make smaller is left to springs
+//! downhill (two rounds, guide/velocity-update.md). **Two points that land on each other**, a node and one that it faces in a double pass, cannot both stick: their normals differ by an angle, their rates of slip by that times the rate of approach, and
+//! multipliers would grow against each other in every round until one of them opens or slips. Shear that a round does not make smaller by half is left to springs
 //! ([`Contact::take_up_jump`]). Multipliers wait until no point has changed its
 //! state, or until residuals are small: multipliers of points that should be open would have to be undone. From then on they go along with every increment. Where whole increments find no end the line search is still
 //! there (`augmentation.rs`).
 
 use super::augmentation::TIGHT;
 use super::equations::{CHUNK, Equations, Work};
-use super::traction::{Contact, Last, Rebound, Uptake};
+use super::traction::{Contact, Last, Rebound, Traction, Uptake};
 use crate::math::Vec3;
 use crate::solve::sparse::FactorError;
 use rayon::prelude::*;
@@ -216,7 +216,7 @@ impl Equations<'_> {
     }
 }
 
-fn add(to: &mut (f64, [f64; 2]), by: (f64, [f64; 2])) {
+fn add(to: &mut Traction, by: Traction) {
     to.0 += by.0;
     (0..2).for_each(|a| to.1[a] += by.1[a]);
 }

@@ -135,17 +135,20 @@ impl Rebound {
     }
 }
 
-/// Pressure and shear of one point that its multiplier takes up, in an increment [Pa].
+/// Pressure and shear [Pa].
+pub(super) type Traction = (f64, [f64; 2]);
+
+/// What the multiplier of one point takes up in an increment [Pa].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Uptake {
     /// In the next round.
-    pub last: (f64, [f64; 2]),
-    /// In all rounds together.
-    all: (f64, [f64; 2]),
-    /// The first jump, and how large that of the round before was.
-    before: Option<((f64, [f64; 2]), [f64; 2])>,
-    /// Another point holds against it, along the normal and along the surface.
-    against: [bool; 2],
+    pub last: Traction,
+    /// Shear in all rounds together.
+    all: [f64; 2],
+    /// Shear of the first jump, and how large that of the round before was.
+    before: Option<([f64; 2], f64)>,
+    /// Another point holds against it.
+    against: bool,
 }
 
 /// A point in a step: how far it was in front of the facet that it ends on [m], zero if it was behind, what its impulse at the end of the step is
@@ -365,7 +368,7 @@ impl Contact {
     }
 
     /// What an increment of all positions does to pressure and shear.
-    pub(super) fn change(&self, scheme: Scheme, increment: impl Fn(usize) -> Vec3) -> (f64, [f64; 2]) {
+    pub(super) fn change(&self, scheme: Scheme, increment: impl Fn(usize) -> Vec3) -> Traction {
         let (m, share) = (&self.middle, scheme.share());
         let at = m.gather(&increment);
         let (mut pressure, mut shear) = (0.0, [0.0; 2]);
@@ -385,7 +388,7 @@ impl Contact {
     }
 
     /// A traction that comes on top, as `(pressure, shear)`: where a point slips friction grows with its pressure, whatever its shear.
-    pub(super) fn with_friction(&self, (pressure, shear): (f64, [f64; 2])) -> (f64, [f64; 2]) {
+    pub(super) fn with_friction(&self, (pressure, shear): Traction) -> Traction {
         match self.slips {
             true => (pressure, self.ratio.map(|r| r * pressure)),
             false => (pressure, shear),
@@ -393,7 +396,7 @@ impl Contact {
     }
 
     /// Forces of that on its nodes [N].
-    pub(super) fn forces_of(&self, traction: (f64, [f64; 2])) -> [Vec3; NODES] {
+    pub(super) fn forces_of(&self, traction: Traction) -> [Vec3; NODES] {
         let (m, (pressure, shear)) = (&self.middle, self.with_friction(traction));
         std::array::from_fn(|k| {
             self.weight * (pressure * m.n[k] - shear[0] * m.d[0][k] - shear[1] * m.d[1][k])
@@ -412,21 +415,21 @@ impl Contact {
     }
 
     /// Adds pressure and shear to a traction, and friction of a cone that is wider by the pressure `rebound`.
-    pub(super) fn add_to(&self, traction: &mut Multiplier, (pressure, shear): (f64, [f64; 2]), rebound: f64) {
+    pub(super) fn add_to(&self, traction: &mut Multiplier, (pressure, shear): Traction, rebound: f64) {
         let (dual, friction) = (self.middle.dual(), self.friction_of(rebound));
         traction.normal += pressure;
         (0..2).for_each(|a| traction.shear += (shear[a] + friction[a]) * dual[a]);
     }
 
     /// Its traction and what comes on top as a multiplier.
-    pub(super) fn multiplier_with(&self, (pressure, shear): (f64, [f64; 2])) -> Multiplier {
+    pub(super) fn multiplier_with(&self, (pressure, shear): Traction) -> Multiplier {
         let dual = self.middle.dual();
         let all = [self.shear[0] + shear[0], self.shear[1] + shear[1]];
         Multiplier { normal: self.pressure + pressure, shear: all[0] * dual[0] + all[1] * dual[1] }
     }
 
     /// What its traction has more than its multiplier: pressure and shear.
-    pub(super) fn beyond_multiplier(&self) -> (f64, [f64; 2]) {
+    pub(super) fn beyond_multiplier(&self) -> Traction {
         let m = &self.middle;
         let held: [f64; 2] =
             std::array::from_fn(
@@ -494,28 +497,23 @@ impl Contact {
         std::array::from_fn(|k| -t[0] * m.d[0][k] - t[1] * m.d[1][k])
     }
 
-    /// What the multiplier takes up of the `jump` that springs have beyond it, in the next round: all of it, unless it lands and the last round has left more than half. Then
-    /// another point holds against this one, and what it has taken up in vain goes back, once.
-    pub(super) fn take_up_jump(&self, jump: (f64, [f64; 2]), uptake: &mut Uptake) {
-        let sizes = [jump.0.abs(), self.size(&jump.1)];
-        let (first, before) = *uptake.before.get_or_insert((jump, [f64::INFINITY; 2]));
-        uptake.before = Some((first, sizes));
-        let held = |i: usize| self.lands && self.law.soft[i] < STIFF && sizes[i] > GIVES_WAY * before[i];
-        let now = [false, !self.slips && (uptake.against[1] || held(1))];
-        // what was taken up, less by what that has moved springs
-        let back =
-            |known: bool, all: f64, jump: f64, first: f64| if known { 0.0 } else { first - jump - all };
+    /// What the multiplier takes up of the `jump` that springs have beyond it, in the next round: all of it, unless it lands, sticks and the last round has left more than half of the shear.
+    /// Then another point holds against this one, and the shear that it has taken up in vain goes back, once. (Pressures stay: springs that bear them are not rigid, and the energy that
+    /// they put in would have to be corrected.)
+    pub(super) fn take_up_jump(&self, jump: Traction, uptake: &mut Uptake) {
+        let size = self.size(&jump.1);
+        let (first, before) = *uptake.before.get_or_insert((jump.1, f64::INFINITY));
+        uptake.before = Some((first, size));
+        let held = self.lands && self.law.soft[1] < STIFF && size > GIVES_WAY * before;
+        let against = !self.slips && (uptake.against || held);
         uptake.last = jump;
-        if now[0] {
-            uptake.last.0 = back(uptake.against[0], uptake.all.0, jump.0, first.0);
+        if against {
+            // what was taken up, less by what that has moved springs
+            let back = |a: usize| if uptake.against { 0.0 } else { first[a] - jump.1[a] - uptake.all[a] };
+            uptake.last.1 = std::array::from_fn(back);
         }
-        if now[1] {
-            uptake.last.1 =
-                std::array::from_fn(|a| back(uptake.against[1], uptake.all.1[a], jump.1[a], first.1[a]));
-        }
-        uptake.against = now;
-        uptake.all.0 += uptake.last.0;
-        (0..2).for_each(|a| uptake.all.1[a] += uptake.last.1[a]);
+        uptake.against = against;
+        (0..2).for_each(|a| uptake.all[a] += uptake.last.1[a]);
     }
 
     /// How far it is from rigid contact along the normal [m].
