@@ -16,7 +16,7 @@
 //! the pressure: who opens with e has a tenth of that bound when it closes again.
 //!
 //! Energy and momenta are kept whatever e is, so it need not be exact: it is found together with every increment, several times as that comes near its end, and stays once it is near enough, or
-//! has turned round too often. Near enough is meant for nodes: of two points that face each other in a double pass, which share one landing, one may have more of it and the other less, and the next iterate may find it the other way round.
+//! has turned round too often: of two points that face each other in a double pass, which share one landing, one may have more of it and the other less, and the next iterate would find it the other way round.
 
 use super::equations::{Equations, Work};
 use super::mass::Mass;
@@ -27,7 +27,6 @@ use crate::math::Vec3;
 use crate::method::contact_world::ContactWorld;
 use crate::model::Model;
 use crate::solve::sparse::FactorError;
-use std::collections::BTreeMap;
 
 /// How far the cone of the middle of the step may be from that of the whole step.
 const NEAR: f64 = 1e-3;
@@ -213,23 +212,8 @@ impl Work {
         }
         let found = self.rebounds_now(model, world, step);
         let still = |c: &Contact| self.swing[c.point as usize].still();
-        let knows = |(c, found): (&Contact, &f64)| c.knows(*found, NEAR) || still(c);
-        self.contacts.iter().zip(&found).all(knows) || self.nodes_know(&found)
-    }
-
-    /// The same for the friction that nodes get from all their points: two points that face each other share one landing, and which of them
-    /// has how much of it is hardly determined and does not matter.
-    fn nodes_know(&self, found: &[f64]) -> bool {
-        let mut nodes: BTreeMap<u32, (Vec3, f64)> = BTreeMap::new();
-        for (contact, &found) in self.contacts.iter().zip(found) {
-            let wrong = if self.swing[contact.point as usize].still() { 0.0 } else { contact.unknown(found) };
-            for (i, shape) in contact.friction_shape().iter().enumerate().take(contact.middle.count) {
-                let (sum, cone) = nodes.entry(contact.middle.nodes[i]).or_default();
-                *sum += wrong * shape;
-                *cone += (contact.pressure.max(0.0) + found) * shape.norm();
-            }
-        }
-        nodes.values().all(|(sum, cone)| sum.norm() <= NEAR * cone)
+        let knows = |(c, found): (&Contact, f64)| c.knows(found, NEAR) || still(c);
+        self.contacts.iter().zip(found).all(knows)
     }
 
     /// Takes them up where friction is not what they allow.

@@ -482,21 +482,6 @@ impl Contact {
         }
     }
 
-    /// By how much the pressure that its friction asks for is not what `knows` has it [Pa].
-    pub(super) fn unknown(&self, rebound: f64) -> f64 {
-        match self.slips {
-            true => rebound - self.rebound.at(self.pressure),
-            false => (self.pressure.max(0.0) + rebound - self.shear_size() / self.law.mu).min(0.0),
-        }
-    }
-
-    /// Friction at Coulomb's limit along its shear, on its nodes, for each unit of pressure [m²].
-    pub(super) fn friction_shape(&self) -> [Vec3; NODES] {
-        let (m, size) = (&self.middle, self.shear_size());
-        let t = self.shear.map(|t| if size > 0.0 { self.weight * self.law.mu * t / size } else { 0.0 });
-        std::array::from_fn(|k| -t[0] * m.d[0][k] - t[1] * m.d[1][k])
-    }
-
     /// What the multiplier takes up of the `jump` that springs have beyond it, in the next round: all of it, unless it lands, sticks and the last round has left more than half of the shear.
     /// Then another point holds against this one, and the shear that it has taken up in vain goes back, once. (Pressures stay: springs that bear them are not rigid, and the energy that
     /// they put in would have to be corrected.)
