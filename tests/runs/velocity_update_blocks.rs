@@ -258,9 +258,8 @@ fn impacts_with_stick_take_few_iterations() {
     }
 }
 
-/// Impacts in which a step went round in circles, each for another reason (`rebound.rs`, `multipliers.rs`): 88 and 76 iterations because friction of a late landing opened the point
-/// that it belongs to; 27 because a corner and the node that it lands on held against each other until both slipped; 45 because these two could not agree who of them has how much
-/// of the landing.
+/// Impacts in which a step went round in circles (`rebound.rs`, `multipliers.rs`): 88 iterations because friction of a late landing opened the point that it belongs to; 76 because
+/// multipliers changed the states that they had waited for; 27 because a corner and the node that it lands on held against each other until both slipped; 45 in the block of the test above.
 #[test]
 fn no_step_goes_round_in_circles() {
     let cases = [
