@@ -73,10 +73,9 @@ impl Met {
         self.facets = now.or(self.facets);
     }
 
-    /// The facets it stays with: half way and at the end the same one, that of the end. A point that comes round an edge meets one side half way and just touches the other
-    /// at the end, and would have the whole rate of the first as soon as it does.
+    /// The facets it stays with.
     pub(super) fn kept(&self) -> Option<[u32; 2]> {
-        self.facets.filter(|_| self.changes >= CHANGES).map(|[_, end]| [end; 2])
+        self.facets.filter(|_| self.changes >= CHANGES)
     }
 }
 

@@ -15,8 +15,7 @@
 //! the pressure. The same bound holds among neighbours, whose impulses depend on each other. Where the elements tie slip to the gap, friction of ten times μ may still open the point that it belongs to, whatever
 //! the pressure: who opens with e has a tenth of that bound when it closes again.
 //!
-//! Energy and momenta are kept whatever e is, so it need not be exact: it is found together with every increment, several times as that comes near its end, and stays once it is near enough, or
-//! has turned round too often: of two points that face each other in a double pass, which share one landing, one may have more of it and the other less, and the next iterate would find it the other way round.
+//! Energy and momenta are kept whatever e is, so it need not be exact: it is found together with every increment, several times as that comes near its end, and stays once it is near enough.
 
 use super::equations::{Equations, Work};
 use super::mass::Mass;
@@ -36,8 +35,6 @@ const STAYS: f64 = 0.2 * NEAR;
 pub(super) const LATE: f64 = 9.0;
 /// What is left of that bound each time that the point opens with e.
 const LESS: f64 = 0.1;
-/// How often e of a point may turn round in a step before it stays as it is.
-const TURNS: u32 = 6;
 /// Where e is at this bound.
 const ROUND_OFF: f64 = 1e-6;
 /// How often e is found for the same increment: it asks for friction, and friction changes it.
@@ -45,12 +42,11 @@ const PASSES: u32 = 4;
 /// Share of a change of e that is taken at least.
 const LEAST: f64 = 0.1;
 
-/// How e of a point has changed last [Pa], and the share of that which was taken; how often it has turned round, and how often the point has opened with it.
+/// How e of a point has changed last [Pa], and the share of that which was taken; how often the point has opened with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Swing {
     change: f64,
     share: f64,
-    turns: u32,
     opened: u32,
 }
 
@@ -58,22 +54,12 @@ impl Swing {
     /// The change to take: more of e may mean more friction, less pressure and less of e again, by as much or more. What turns round is looked for
     /// in between (secant).
     fn damped(&mut self, change: f64) -> f64 {
-        let turns = self.change * change < 0.0;
-        self.turns += u32::from(turns);
-        if self.still() {
-            return 0.0;
-        }
-        let share = match turns {
+        let share = match self.change * change < 0.0 {
             true => (self.share * self.change / (self.change - change)).max(LEAST),
             false => 1.0,
         };
         (self.change, self.share) = (change, share);
         share * change
-    }
-
-    /// It has turned round so often that it stays.
-    fn still(&self) -> bool {
-        self.turns > TURNS
     }
 
     /// The point has opened though it had e.
@@ -211,9 +197,7 @@ impl Work {
             return true;
         }
         let found = self.rebounds_now(model, world, step);
-        let still = |c: &Contact| self.swing[c.point as usize].still();
-        let knows = |(c, found): (&Contact, f64)| c.knows(found, NEAR) || still(c);
-        self.contacts.iter().zip(found).all(knows)
+        self.contacts.iter().zip(found).all(|(c, found)| c.knows(found, NEAR))
     }
 
     /// Takes them up where friction is not what they allow.
