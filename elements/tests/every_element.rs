@@ -317,7 +317,10 @@ fn the_stress_of_elements_on_lanes_is_that_of_their_points() {
         // a range that fills no register
         let elements = 1..block.len();
         let mut found = vec![ElementStress::default(); elements.len()];
-        block.stress_of(elements.clone(), positions, &mut found);
+        block.stress_of(elements.clone(), positions, true, &mut found);
+        let mut largest = vec![ElementStress::default(); elements.len()];
+        block.stress_of(elements.clone(), positions, false, &mut largest);
+        assert!(found.iter().zip(&largest).all(|(a, b)| a.largest == b.largest), "{}", case.name);
         for (e, found) in elements.zip(found) {
             let (mut volume, mut cauchy, mut mises, mut most) = (0.0, [0.0; 6], 0.0, 0.0_f64);
             block.stress(e, positions, &mut |point| {

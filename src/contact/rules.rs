@@ -19,7 +19,7 @@
 use super::closest_point::{self, Feature};
 use super::crossing::StepPath;
 use super::measure::{NO_DIRECTION, Normals, closest_on, unit};
-use super::scene::{Edge, FacetKind, Scene};
+use super::scene::{FacetKind, Scene};
 use super::search::{EdgeEdge, VertexFace};
 use crate::math::Vec3;
 
@@ -96,11 +96,13 @@ pub(crate) fn came_through(
 /// normal of `record`.
 ///
 /// Where the sides of two bodies are flush, a corner on a corner would be sent off at an angle otherwise.
-pub(crate) fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64) -> Option<VertexFace> {
+pub(crate) fn facing(normals: &Normals, record: &VertexFace, beside: f64) -> Option<VertexFace> {
+    let (scene, x) = (normals.scene, normals.x);
     let body = scene.facets[record.face as usize].body;
     let own = scene.node_body[record.node as usize];
-    let around = scene.node_facets.of(record.node).iter().map(|&f| &scene.facets[f as usize]);
-    let outward = unit(around.filter(|f| f.body == own).map(|f| unit(f.area_vector(x))).sum());
+    let around = scene.node_facets.of(record.node).iter();
+    let around = around.filter(|&&f| scene.facets[f as usize].body == own);
+    let outward = unit(around.map(|&f| normals.of_facet(f)).sum());
     if outward == Vec3::zeros() || scene.bodies[body as usize].attributes.two_sided() {
         return None;
     }
@@ -113,7 +115,7 @@ pub(crate) fn facing(scene: &Scene, x: &[Vec3], record: &VertexFace, beside: f64
             if *weight == 0.0 || facet.body != body || facet.corners().contains(&record.node) {
                 continue;
             }
-            let n = unit(facet.area_vector(x));
+            let n = normals.of_facet(face);
             let opposed = outward.dot(&n);
             if opposed >= best.0 - NO_DIRECTION {
                 continue;
@@ -186,19 +188,24 @@ pub(crate) fn nearly_in_normal_cones(
 }
 
 /// How deep two crossed edges lie in each other's bodies [m]: never more than the distance of the crossing point of one to
-/// the faces around the other. Near a corner edges far below each other may cross although only a tip overlaps.
-pub(crate) fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge) -> f64 {
+/// the faces around the other. Near a corner edges far below each other may cross although only a tip overlaps. Who is
+/// interested in more than `least` alone hears of less as of any number below that.
+pub(crate) fn depth_of_edges(scene: &Scene, x: &[Vec3], record: &EdgeEdge, least: f64) -> f64 {
     let [first, second] = [record.first, record.second].map(|e| &scene.edges[e as usize]);
     let [[a, b], [c, d]] = [first, second].map(|e| e.nodes.map(|k| x[k as usize]));
     let near = closest_point::edge_edge(&a, &b, &c, &d);
-    let below = |point: &Vec3, edge: &Edge| {
-        let around = edge.nodes.iter().flat_map(|&k| scene.node_facets.of(k));
-        around
-            .map(|&f| closest_on(&scene.facets[f as usize], x, point, u32::MAX, f).distance_squared)
-            .fold(f64::INFINITY, f64::min)
-    };
-    let below = below(&near.p, second).min(below(&near.q, first)).sqrt();
-    below.min(-record.gap)
+    let enough = least * least;
+    let mut below = f64::INFINITY;
+    for (point, edge) in [(&near.p, second), (&near.q, first)] {
+        for &f in edge.nodes.iter().flat_map(|&k| scene.node_facets.of(k)) {
+            if below < enough {
+                break;
+            }
+            let facet = &scene.facets[f as usize];
+            below = below.min(closest_on(facet, x, point, u32::MAX, f).distance_squared);
+        }
+    }
+    below.sqrt().min(-record.gap)
 }
 
 /// Distance beside a face up to which a node counts as above it, as a share of the finest body's median edge.
@@ -220,8 +227,8 @@ const SAME_POINT: f64 = 1e-9;
 const ON_CORNER: f64 = 0.98;
 
 /// The record as it counts: a node at a rim touches the face it looks at. `finest` is the median edge of the finest body [m].
-pub(crate) fn reassign_face(scene: &Scene, x: &[Vec3], record: &VertexFace, finest: f64) -> VertexFace {
-    let facet = &scene.facets[record.face as usize];
+pub(crate) fn reassign_face(normals: &Normals, record: &VertexFace, finest: f64) -> VertexFace {
+    let facet = &normals.scene.facets[record.face as usize];
     let beside = BESIDE * finest;
     if facet.kind.corners() < 2 || record.gap > beside {
         return *record;
@@ -231,15 +238,16 @@ pub(crate) fn reassign_face(scene: &Scene, x: &[Vec3], record: &VertexFace, fine
         (Feature::Face, _) => facet.corners().iter().zip(&record.weights).fold(1.0, |m: f64, w| m.min(*w.1)),
         _ => 0.0,
     };
-    if from_rim < RIM { facing(scene, x, record, beside).unwrap_or(*record) } else { *record }
+    if from_rim < RIM { facing(normals, record, beside).unwrap_or(*record) } else { *record }
 }
 
 /// Do the faces of an edge meet at an angle? The rim of an open surface is sharp.
-pub(crate) fn is_sharp(scene: &Scene, x: &[Vec3], edge: u32) -> bool {
-    let faces = scene.edges[edge as usize].facets;
-    let normal = |f: u32| scene.facets.get(f as usize).map(|f| f.area_vector(x).normalize());
-    match faces.map(normal) {
-        [Some(p), Some(q)] => p.dot(&q) < FLAT,
+pub(crate) fn is_sharp(normals: &Normals, edge: u32) -> bool {
+    let facets = &normals.scene.facets;
+    match normals.scene.edges[edge as usize].facets {
+        [f, g] if (f as usize) < facets.len() && (g as usize) < facets.len() => {
+            normals.of_facet(f).dot(&normals.of_facet(g)) < FLAT
+        }
         _ => true,
     }
 }
@@ -297,13 +305,11 @@ pub(crate) const AGAINST: f64 = -0.1;
 
 /// Does any facet around the node look against the contact's normal? A floor's node that lies under the rim of a block is
 /// inside the block, and near its side: it touches the bottom.
-pub(crate) fn faces_against(scene: &Scene, x: &[Vec3], record: &VertexFace) -> bool {
-    let n = record.normal;
-    scene.node_facets.of(record.node).iter().any(|&f| {
-        let facet = &scene.facets[f as usize];
-        let own = facet.area_vector(x);
-        scene.bodies[facet.body as usize].attributes.two_sided() || own.dot(&n) < AGAINST * own.norm()
-    })
+pub(crate) fn faces_against(normals: &Normals, record: &VertexFace) -> bool {
+    let scene = normals.scene;
+    let two_sided = |f: u32| scene.bodies[scene.facets[f as usize].body as usize].attributes.two_sided();
+    let mut around = scene.node_facets.of(record.node).iter();
+    around.any(|&f| two_sided(f) || normals.of_facet(f).dot(&record.normal) < AGAINST)
 }
 
 #[cfg(test)]

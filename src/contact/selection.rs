@@ -3,6 +3,7 @@
 //! Edges count where one of them is sharp, the other may be a line of the mesh on a flat face, and no end of either says the
 //! same ([`super::rules`]).
 
+use super::measure::Normals;
 use super::rules::{
     covered_by_coincident_node, covered_by_vertex_face, depth_of_edges, faces_against, is_same_contact,
     is_second_end, is_sharp, nearly_in_normal_cones, on_corner, reassign_face,
@@ -48,22 +49,22 @@ impl Selection {
     /// Chooses among what `search` has found.
     pub(crate) fn renew(&mut self, search: &impl PairSearch, choice: &Choice) {
         let &Choice { scene, x, near, finest, .. } = choice;
+        let normals = search.findings().narrow.normals(scene, x);
         let found = search.vertex_face().par_iter().with_min_len(STRETCH);
         make_room(&mut self.records, found.len());
-        found.map(|r| reassign_face(scene, x, r, finest)).collect_into_vec(&mut self.records);
-        self.choose(choice);
+        found.map(|r| reassign_face(&normals, r, finest)).collect_into_vec(&mut self.records);
+        self.choose(&normals, choice);
         let Selection { records, chosen, edges, .. } = self;
         let of = |i: &u32| &records[*i as usize];
         let of_node = |k: u32| {
             let own = &chosen[chosen.partition_point(|i| of(i).node < k)..];
             own.iter().map(of).take_while(move |r| r.node == k)
         };
-        let normals = search.findings().narrow.normals(scene, x);
         // what is asked first takes least time
         let counts = |r: &EdgeEdge| {
             r.gap <= near
                 && nearly_in_normal_cones(&normals, r.first, r.second, &r.normal, SLACK)
-                && (is_sharp(scene, x, r.first) || is_sharp(scene, x, r.second))
+                && (is_sharp(&normals, r.first) || is_sharp(&normals, r.second))
                 && !covered_by_vertex_face(scene, r, finest, of_node)
         };
         let found = search.edge_edge().par_iter().with_min_len(STRETCH);
@@ -74,12 +75,12 @@ impl Selection {
     /// Which nodes on faces become contacts; of those that say the same thing the first. Where the nodes of both bodies are
     /// asked, those of a table in front of a block that slides off it come near that front, and do not look at it. Who overlaps
     /// already is kept whatever it looks at.
-    fn choose(&mut self, &Choice { scene, x, pass, near, finest }: &Choice) {
+    fn choose(&mut self, normals: &Normals, &Choice { scene, pass, near, finest, .. }: &Choice) {
         let Selection { records, wanted, chosen, .. } = self;
         chosen.clear();
         let passes_by = |r: &VertexFace| {
             let plane = scene.facets[r.face as usize].kind == FacetKind::Plane;
-            r.gap > 0.0 && !plane && !faces_against(scene, x, r)
+            r.gap > 0.0 && !plane && !faces_against(normals, r)
         };
         let counts = |r: &VertexFace| {
             r.gap <= near && !(pass == Pass::Double && (is_second_end(scene, r) || passes_by(r)))
@@ -130,7 +131,7 @@ impl Selection {
     pub(crate) fn deepest(&self, search: &impl PairSearch, &Choice { scene, x, .. }: &Choice) -> f64 {
         let nodes = self.chosen.iter().map(|&i| -self.records[i as usize].gap).fold(0.0, f64::max);
         self.edges(search).fold(nodes, |depth, r| {
-            if -r.gap > depth { depth.max(depth_of_edges(scene, x, r)) } else { depth }
+            if -r.gap > depth { depth.max(depth_of_edges(scene, x, r, depth)) } else { depth }
         })
     }
 }

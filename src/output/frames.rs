@@ -261,7 +261,7 @@ impl Frames {
             from = elements.end;
             let mut found = vec![ElementStress::default(); block.len()];
             found.par_chunks_mut(CHUNK).enumerate().for_each(|(c, out)| {
-                block.stress_of(c * CHUNK..c * CHUNK + out.len(), positions, out);
+                block.stress_of(c * CHUNK..c * CHUNK + out.len(), positions, true, out);
             });
             for (e, found) in elements.clone().zip(&found) {
                 self.stress[e] = found.cauchy.map(|x| x as f32);

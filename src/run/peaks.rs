@@ -150,7 +150,7 @@ impl PeakMeter {
                 let elements = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
                 let mut stress = [ElementStress::default(); CHUNK];
                 let stress = &mut stress[..elements.len()];
-                block.stress_of(elements.clone(), positions, stress);
+                block.stress_of(elements.clone(), positions, false, stress);
                 let largest = stress.iter().map(|s| s.largest);
                 envelope.iter_mut().zip(largest.clone()).for_each(|(most, s)| *most = most.max(s as f32));
                 largest.zip(elements).fold((f64::NEG_INFINITY, 0), higher)

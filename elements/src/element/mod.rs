@@ -211,8 +211,14 @@ pub trait Block: Send + Sync {
     fn stable_steps(&self) -> &[f64];
     /// Stress at every integration point of one element, handed to `visit`.
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress));
-    /// The same of each of some elements, summed up.
-    fn stress_of(&self, elements: Range<usize>, positions: Positions, out: &mut [ElementStress]) {
+    /// The same of each of some elements, summed up. Without `means` only [`ElementStress::largest`] can be relied on.
+    fn stress_of(
+        &self,
+        elements: Range<usize>,
+        positions: Positions,
+        _means: bool,
+        out: &mut [ElementStress],
+    ) {
         for (element, out) in elements.zip(out) {
             *out = ElementStress::default();
             self.stress(element, positions, &mut |point| out.add(&point));

@@ -352,8 +352,14 @@ impl<E: Element, M: Material + Clone> Block for Nodal<E, M> {
     fn stress(&self, element: usize, positions: Positions, visit: &mut dyn FnMut(PointStress)) {
         self.whole.stress(element, positions, visit);
     }
-    fn stress_of(&self, elements: Range<usize>, positions: Positions, out: &mut [ElementStress]) {
-        self.whole.stress_of(elements, positions, out);
+    fn stress_of(
+        &self,
+        elements: Range<usize>,
+        positions: Positions,
+        means: bool,
+        out: &mut [ElementStress],
+    ) {
+        self.whole.stress_of(elements, positions, means, out);
     }
     fn density(&self) -> f64 {
         self.rest.density()

@@ -194,9 +194,14 @@ impl<E: Element, M: Material> Solid<E, M> {
 
 impl<E: Element, M: Material> Solid<E, M> {
     /// What [`ElementStress`] has of a batch: sums over its points of volume, volume times Cauchy stress, volume times von Mises stress, and
-    /// the largest of that.
+    /// the largest of that; without `means` the last alone, which saves two roots a point.
     #[inline(always)]
-    fn stress_of_batch<L: Lane>(&self, reference: &E::Nodal<L>, displacement: &E::Nodal<L>) -> [L; 9] {
+    fn stress_of_batch<L: Lane>(
+        &self,
+        reference: &E::Nodal<L>,
+        displacement: &E::Nodal<L>,
+        means: bool,
+    ) -> [L; 9] {
         let zero = reference.as_ref()[0][0].of(0.0);
         let shape = E::shape(reference);
         let gradient = E::gradient(&shape, displacement);
@@ -209,24 +214,29 @@ impl<E: Element, M: Material> Solid<E, M> {
             let strain = if M::SMALL_STRAIN { small_strain(&h) } else { green_strain(&h) };
             let point_state = &mut state[q * M::STATE..(q + 1) * M::STATE];
             let full_strain = self.law.full_strain(&strain, point_state);
-            let mut sigma = full(&self.law.respond(&strain, point_state).1);
+            // τ = F S Fᵀ and J², as in `stress`
+            let (mut tau, mut square) = (full(&self.law.respond(&strain, point_state).1), zero.of(1.0));
             if !M::SMALL_STRAIN {
-                // F S Fᵀ / J, as in `stress`
                 let f = plus_identity(&h);
-                let square = det(&plus_identity(&scale(&full(&full_strain), zero.of(2.0))));
-                sigma = scale(&mul_transposed(&mul(&f, &sigma), &f), zero.of(1.0) / square.sqrt());
+                square = det(&plus_identity(&scale(&full(&full_strain), zero.of(2.0))));
+                tau = mul_transposed(&mul(&f, &tau), &f);
             }
-            let [[xx, xy, xz], [_, yy, yz], [_, _, zz]] = sigma;
+            let [[xx, xy, xz], [_, yy, yz], [_, _, zz]] = tau;
             let normal = (xx - yy).square() + (yy - zz).square() + (zz - xx).square();
             let shear = xy.square() + yz.square() + xz.square();
-            let mises = (normal * 0.5 + shear * 3.0).sqrt();
-            let volume = det_j * (E::weight(q) * self.section);
-            sums[0] += volume;
-            for (sum, x) in sums[1..8].iter_mut().zip([xx, yy, zz, xy, yz, xz, mises]) {
-                *sum += volume * x;
+            let mises_square = (normal * 0.5 + shear * 3.0) / square;
+            sums[8] = sums[8].max(mises_square);
+            if means {
+                let volume = det_j * (E::weight(q) * self.section);
+                let over_j = volume / square.sqrt();
+                sums[0] += volume;
+                for (sum, x) in sums[1..7].iter_mut().zip([xx, yy, zz, xy, yz, xz]) {
+                    *sum += over_j * x;
+                }
+                sums[7] += volume * mises_square.sqrt();
             }
-            sums[8] = sums[8].max(mises);
         }
+        sums[8] = sums[8].sqrt();
         sums
     }
 }
@@ -337,6 +347,7 @@ struct StressPass<'a, E, M> {
     block: &'a Solid<E, M>,
     elements: Range<usize>,
     positions: Positions<'a>,
+    means: bool,
     out: &'a mut [ElementStress],
 }
 
@@ -362,12 +373,14 @@ impl<E: Element, M: Material> OnLanes for StressPass<'_, E, M> {
                 reference.as_mut()[a] = [x, y, z];
                 displacement.as_mut()[a] = [u - x, v - y, w - z];
             }
-            let sums = self.block.stress_of_batch(&reference, &displacement);
+            let sums = self.block.stress_of_batch(&reference, &displacement, self.means);
             columns.iter_mut().zip(sums).for_each(|(column, sum)| sum.store(column));
             for (l, out) in self.out[first..first + valid].iter_mut().enumerate() {
                 let [volume, xx, yy, zz, xy, yz, xz, von_mises, largest] = columns.map(|column| column[l]);
                 *out = ElementStress { volume, cauchy: [xx, yy, zz, xy, yz, xz], von_mises, largest };
-                out.divide();
+                if self.means {
+                    out.divide();
+                }
             }
         }
     }
@@ -558,8 +571,14 @@ impl<E: Element, M: Material> Block for Solid<E, M> {
         }
     }
 
-    fn stress_of(&self, elements: Range<usize>, positions: Positions, out: &mut [ElementStress]) {
-        if_wide::<M, _>(dispatch, StressPass { block: self, elements, positions, out });
+    fn stress_of(
+        &self,
+        elements: Range<usize>,
+        positions: Positions,
+        means: bool,
+        out: &mut [ElementStress],
+    ) {
+        if_wide::<M, _>(dispatch, StressPass { block: self, elements, positions, means, out });
     }
 
     fn density(&self) -> f64 {

@@ -63,7 +63,7 @@ fn a_corner_at_a_rim_belongs_to_the_face_it_looks_at() {
     let corner = node_at(&x, [1e-6, 0.5, 0.99]);
     let found = records(&scene, &x, 0.1);
     let record = found.vertex_face().iter().find(|r| r.node == corner).unwrap();
-    let reassigned = reassign_face(&scene, &x, record, 0.5);
+    let reassigned = reassign_face(&Normals::at(&scene, &x), record, 0.5);
     assert!(
         record.normal.z < 0.1 && reassigned.normal.z > 0.99,
         "{:?} {:?}",
@@ -74,7 +74,7 @@ fn a_corner_at_a_rim_belongs_to_the_face_it_looks_at() {
     // in the middle of a face nothing changes
     let middle = node_at(&x, [0.5 + 1e-6, 0.5, 0.99]);
     let record = found.vertex_face().iter().find(|r| r.node == middle).unwrap();
-    assert_eq!(reassign_face(&scene, &x, record, 0.5), *record);
+    assert_eq!(reassign_face(&Normals::at(&scene, &x), record, 0.5), *record);
 }
 
 /// Two bricks lie across each other, edges of the upper one on lines of the mesh of the lower: sharp are those of the bricks,
@@ -87,13 +87,13 @@ fn edges_touch_where_one_is_sharp_and_their_normal_parts_the_bodies() {
     let found = records(&scene, &x, 0.05);
     let (mut rims, mut flat) = (0, 0);
     for r in found.edge_edge() {
-        let sharp = [r.first, r.second].map(|e| is_sharp(&scene, &x, e));
+        let sharp = [r.first, r.second].map(|e| is_sharp(&Normals::at(&scene, &x), e));
         let parts = in_normal_cones(&Normals::at(&scene, &x), r.first, r.second, &r.normal);
         match sharp {
             [true, true] => {
                 assert!(parts && r.normal.z.abs() > 0.99, "{r:?}");
                 // each lies in a side of the other brick: as deep as nothing
-                assert!(depth_of_edges(&scene, &x, r) < 1e-9);
+                assert!(depth_of_edges(&scene, &x, r, 0.0) < 1e-9);
                 // seen the other way round it would pull them together
                 assert!(!in_normal_cones(&Normals::at(&scene, &x), r.first, r.second, &-r.normal));
                 rims += 1;
@@ -125,7 +125,7 @@ fn crossed_ridges_are_as_deep_as_their_slopes_say() {
     let found = records(&scene, &x, 0.05);
     let parted = |r: &&EdgeEdge| in_normal_cones(&Normals::at(&scene, &x), r.first, r.second, &r.normal);
     let crossed: Vec<f64> =
-        found.edge_edge().iter().filter(parted).map(|r| depth_of_edges(&scene, &x, r)).collect();
+        found.edge_edge().iter().filter(parted).map(|r| depth_of_edges(&scene, &x, r, 0.0)).collect();
     assert_eq!(crossed.len(), 1);
     assert!((crossed[0] - overlap * std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-12, "{crossed:?}");
 }

@@ -537,7 +537,7 @@ impl Collisions {
         }
         for record in search.edge_edge() {
             if -record.gap > depth && in_normal_cones(&normals, record.first, record.second, &record.normal) {
-                depth = depth.max(depth_of_edges(scene, x, record));
+                depth = depth.max(depth_of_edges(scene, x, record, depth));
             }
         }
         depth
@@ -568,11 +568,11 @@ fn node_inside(
         let last = of_node.map(|k| k[1]).find(|&f| scene.facets[f as usize].body == facet.body);
         if let Some(face) = came_through(normals, motion, &record, last, beside) {
             (record.face, through) = (face, true);
-            record.normal = scene.facets[face as usize].area_vector(at.x).normalize();
+            record.normal = normals.of_facet(face);
         }
     }
     let plane = scene.facets[record.face as usize].kind == FacetKind::Plane;
-    let faces = plane || faces_against(scene, at.x, &record);
+    let faces = plane || faces_against(normals, &record);
     if !through && record.gap > 0.0 || !faces || is_second_end(scene, &record) {
         return None;
     }

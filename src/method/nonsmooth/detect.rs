@@ -256,7 +256,7 @@ impl Admissible {
         let crossed = |r: &&EdgeEdge| in_normal_cones(&normals, r.first, r.second, &r.normal);
         let edges = self.world.search.edge_edge().iter().filter(|r| r.gap < 0.0).filter(crossed).map(|r| {
             let bodies = [r.first, r.second].map(|e| scene.edges[e as usize].body);
-            (bodies, depth_of_edges(scene, &self.world.x, r), self.size_of_edges(r.first, r.second))
+            (bodies, depth_of_edges(scene, &self.world.x, r, 0.0), self.size_of_edges(r.first, r.second))
         });
         let deep = nodes
             .chain(edges)
@@ -452,7 +452,7 @@ impl Admissible {
             let c = self.of_edges(model, r.first, r.second, sign);
             // lines that were on this side of each other all along have not crossed in this step
             let Some(candidate) = self.candidate(c).filter(|c| c.was_open) else { continue };
-            let depth = depth_of_edges(scene, &self.world.x, r);
+            let depth = depth_of_edges(scene, &self.world.x, r, 0.0);
             found.depth = found.depth.max(depth);
             if work.has(&key) || work.is_banned(&key) {
                 found.left += usize::from(depth > ACCEPTED * size);

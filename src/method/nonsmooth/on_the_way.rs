@@ -134,8 +134,8 @@ impl Admissible {
         let all = self.world.search.awake();
         // most are inside of a face, or on the same side of each other as before
         let edges = 0..self.world.scene.edges.len() as u32;
-        let sharp: Vec<bool> =
-            edges.into_par_iter().map(|e| is_sharp(&self.world.scene, &self.world.x, e)).collect();
+        let normals = Normals::at(&self.world.scene, &self.world.x);
+        let sharp: Vec<bool> = edges.into_par_iter().map(|e| is_sharp(&normals, e)).collect();
         let changed = |&&[first, second]: &&[u32; 2]| {
             let simplex = self.simplex_of_edges(first, second, 1.0);
             sharp[first as usize]
