@@ -1,8 +1,8 @@
 //! Closest points on quadrilaterals, several side by side.
 //!
-//! Most nodes lie above the inside of a face over which the distance is convex, and whole steps of Newton's method find the closest
-//! point. That case is computed on lanes, by the operations of [`quad4`](super::super::closest_point::quad4) in their
-//! order: the bits are those of one at a time, which serves everything else.
+//! Over most faces the distance of a node is convex: whole steps of Newton's method find the closest point inside, or it lies on the
+//! rim and grows from there into the face. These cases are computed on lanes, by the operations of
+//! [`quad4`](super::super::closest_point::quad4) in their order: the bits are those of one at a time, which serves everything else.
 
 use super::super::closest_point::quad::{AFFINE, ARRIVED, INDEFINITE, RIM};
 use super::super::closest_point::{FLAT, Feature, NEEDLE};
@@ -16,6 +16,9 @@ use crate::math::lane::{self, Lane, MAX_WIDTH, OnLanes};
 const BLOCK: usize = 8 * MAX_WIDTH;
 /// Steps of Newton's method on lanes; five is the median.
 const STEPS: usize = 10;
+/// How fast, in units of the squared size, the squared distance must grow into the face from a point of the rim for it to be certain:
+/// nothing as flat as [`ARRIVED`] is then farther than [`RIM`] from that point, and Newton's method ends nowhere inside.
+const HELD: f64 = 1e-9;
 
 /// Hits of keys that are asked for in their order.
 pub(super) struct Hits<'a> {
@@ -40,7 +43,7 @@ impl<'a> Hits<'a> {
             self.found.fill(None);
             let Hits { scene, x, keys, found, .. } = self;
             let keys = &keys[place..keys.len().min(place + BLOCK)];
-            lane::dispatch(InsideQuads { scene, x, keys, found });
+            lane::dispatch(OnQuads { scene, x, keys, found });
         }
         self.found[place - self.from].unwrap_or_else(|| {
             let (node, face) = parts(self.keys[place]);
@@ -54,19 +57,19 @@ fn parts(key: u64) -> (u32, u32) {
 }
 
 /// Those of some keys whose closest point is found on lanes.
-struct InsideQuads<'a> {
+struct OnQuads<'a> {
     scene: &'a Scene,
     x: &'a [Vec3],
     keys: &'a [u64],
     found: &'a mut [Option<Hit>; BLOCK],
 }
 
-impl OnLanes for InsideQuads<'_> {
+impl OnLanes for OnQuads<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lane>(self, token: L::Token) {
-        let InsideQuads { scene, x, keys, found } = self;
+        let OnQuads { scene, x, keys, found } = self;
         if L::WIDTH == 1 {
             return;
         }
@@ -83,7 +86,7 @@ impl OnLanes for InsideQuads<'_> {
             let (a, b) = (gather::<L>(token, |l| corner(l, 0)), gather::<L>(token, |l| corner(l, 1)));
             let (c, d) = (gather::<L>(token, |l| corner(l, 2)), gather::<L>(token, |l| corner(l, 3)));
             let mut lanes = [[0.0; MAX_WIDTH]; FIELDS];
-            for (field, to) in inside(y, &[a, b, c, d]).into_iter().zip(&mut lanes) {
+            for (field, to) in closest(y, &[a, b, c, d]).into_iter().zip(&mut lanes) {
                 field.store(to);
             }
             for (l, &place) in some.iter().enumerate() {
@@ -94,7 +97,7 @@ impl OnLanes for InsideQuads<'_> {
                 found[place] = Some(Hit {
                     node,
                     face,
-                    feature: Feature::Face,
+                    feature: feature([0, 1, 2, 3].map(|k| lanes[SIDES + k][l] > 0.0)),
                     degenerate: false,
                     weights: [0, 1, 2, 3].map(|k| lanes[k][l]),
                     point: Vec3::new(lanes[POINT][l], lanes[POINT + 1][l], lanes[POINT + 2][l]),
@@ -105,11 +108,27 @@ impl OnLanes for InsideQuads<'_> {
     }
 }
 
-/// Fields of the answer for lanes: weights, point, squared distance, and whether it is one.
-const FIELDS: usize = 9;
+/// Fields of the answer for lanes: weights, point, squared distance, on which edges it lies, and whether it is one.
+const FIELDS: usize = 13;
 const POINT: usize = 4;
 const DISTANCE: usize = 7;
-const CERTAIN: usize = 8;
+const SIDES: usize = 8;
+const CERTAIN: usize = 12;
+
+/// Where a point lies that is on some edges.
+fn feature(sides: [bool; 4]) -> Feature {
+    match sides {
+        [false, false, false, false] => Feature::Face,
+        [true, _, _, true] => Feature::Vertex(0),
+        [true, true, ..] => Feature::Vertex(1),
+        [_, true, true, _] => Feature::Vertex(2),
+        [_, _, true, true] => Feature::Vertex(3),
+        [true, ..] => Feature::Edge(0),
+        [_, true, ..] => Feature::Edge(1),
+        [_, _, true, _] => Feature::Edge(2),
+        [.., true] => Feature::Edge(3),
+    }
+}
 
 /// The face `S − y = m + ξ a + η b + ξη c`.
 #[derive(Clone, Copy)]
@@ -177,9 +196,9 @@ fn has_area<L: Lane>(r: &[[L; 3]; 4], size_squared: L) -> L {
     certain
 }
 
-/// Closest points inside quads with corners `x`, as far as they are certain.
+/// Closest points on quads with corners `x`, as far as they are certain.
 #[inline(always)]
-fn inside<L: Lane>(y: [L; 3], x: &[[L; 3]; 4]) -> [L; FIELDS] {
+fn closest<L: Lane>(y: [L; 3], x: &[[L; 3]; 4]) -> [L; FIELDS] {
     let r = [minus(x[0], y), minus(x[1], y), minus(x[2], y), minus(x[3], y)];
     let (d02, d13) = (minus(r[2], r[0]), minus(r[3], r[1]));
     let size_squared = dot(d02, d02).max(dot(d13, d13));
@@ -196,20 +215,96 @@ fn inside<L: Lane>(y: [L; 3], x: &[[L; 3]; 4]) -> [L; FIELDS] {
     let det = aa * bb - ab * ab;
     let (fa, fb) = (dot(face.m, face.a), dot(face.m, face.b));
     let start = [(ab * fb - bb * fa) / det, (ab * fa - aa * fb) / det];
-    let mut certain = and_less(face.is_convex(aa, ab, bb), aa * NEEDLE * bb, det);
-    certain = and_less(certain, aa * INDEFINITE * bb, det);
-    certain = and_less(certain, size_squared * (AFFINE * AFFINE), dot(face.c, face.c));
-    certain = and_less(certain, start[0].abs().max(start[1].abs()), one);
-    let certain = certain.min(has_area(&r, size_squared));
-    let (xi, d, certain) = descend(&face, start, certain);
-    let certain = and_less(certain, xi[0].abs().max(xi[1].abs()), one.of(1.0 - RIM));
+    let largest = start[0].abs().max(start[1].abs());
+    let regular = and_less(has_area(&r, size_squared), aa * NEEDLE * bb, det);
+    let regular = and_less(regular, aa * INDEFINITE * bb, det);
+    let twisted = and_less(regular, size_squared * (AFFINE * AFFINE), dot(face.c, face.c));
+    // The start is the answer on a parallelogram, or the answer is on an edge.
+    let affine = regular - twisted;
+    let convex = twisted.min(face.is_convex(aa, ab, bb));
+    let (xi, d, arrived) = descend(&face, start, and_less(convex, largest, one));
+    let d_start = face.offset(start);
+    let xi = [zero.if_less(affine, start[0], xi[0]), zero.if_less(affine, start[1], xi[1])];
+    let distance_squared = zero.if_less(affine, dot(d_start, d_start), dot(d, d));
+    let inside = and_less(arrived.max(affine), xi[0].abs().max(xi[1].abs()), one.of(1.0 - RIM));
 
     let (p, q) = ((one - xi[0]) * 0.5, (one + xi[0]) * 0.5);
     let (s, t) = ((one - xi[1]) * 0.5, (one + xi[1]) * 0.5);
     let w = [p * s, q * s, q * t, p * t];
     let point = plus(plus(plus(times(w[0], x[0]), times(w[1], x[1])), times(w[2], x[2])), times(w[3], x[3]));
-    let certain = zero.if_less(certain, one, zero);
-    [w[0], w[1], w[2], w[3], point[0], point[1], point[2], dot(d, d), certain]
+    let mut found = [
+        w[0],
+        w[1],
+        w[2],
+        w[3],
+        point[0],
+        point[1],
+        point[2],
+        distance_squared,
+        zero,
+        zero,
+        zero,
+        zero,
+        inside,
+    ];
+    if !all_set(inside) {
+        let (rim, held) = on_rim(&face, y, x);
+        let certain = affine.max(convex.min(held));
+        for k in 0..CERTAIN {
+            found[k] = zero.if_less(inside, found[k], rim[k]);
+        }
+        found[CERTAIN] = inside.max(certain);
+    }
+    found
+}
+
+/// Is every lane of these ones and zeros one?
+#[inline(always)]
+fn all_set<L: Lane>(yes: L) -> bool {
+    let mut each = [0.0; MAX_WIDTH];
+    yes.store(&mut each);
+    each[..L::WIDTH].iter().all(|yes| *yes > 0.0)
+}
+
+/// Closest points on the edges of quads, the first of those equally close, and one where the distance clearly grows from there into
+/// the face.
+#[inline(always)]
+fn on_rim<L: Lane>(face: &Face<L>, y: [L; 3], x: &[[L; 3]; 4]) -> ([L; FIELDS], L) {
+    let (zero, one) = (y[0].of(0.0), y[0].of(1.0));
+    let mut best = [zero; FIELDS];
+    best[DISTANCE] = zero.of(f64::INFINITY);
+    for k in 0..4 {
+        let (next, last) = ((k + 1) % 4, (k + 3) % 4);
+        let along = minus(x[next], x[k]);
+        let t = dot(minus(y, x[k]), along) / dot(along, along);
+        let t = t.max(zero).min(one);
+        let (at_start, at_end) = (zero.if_less(t, zero, one), t.if_less(one, zero, one));
+        let mut point = plus(x[k], times(t, along));
+        for i in 0..3 {
+            point[i] = zero.if_less(at_end, x[next][i], zero.if_less(at_start, x[k][i], point[i]));
+        }
+        let d = minus(y, point);
+        let mut here = [zero; FIELDS];
+        (here[k], here[next]) = (one - t, t);
+        [here[POINT], here[POINT + 1], here[POINT + 2]] = point;
+        here[DISTANCE] = dot(d, d);
+        (here[SIDES + k], here[SIDES + last], here[SIDES + next]) = (one, at_start, at_end);
+        let nearer = here[DISTANCE].if_less(best[DISTANCE], one, zero);
+        for (best, here) in best.iter_mut().zip(here) {
+            *best = zero.if_less(nearer, here, *best);
+        }
+    }
+    let [a, b, c, d, ..] = best;
+    let (xi, eta) = ((b + c) - (a + d), (c + d) - (a + b));
+    let d = face.offset([xi, eta]);
+    let f = [dot(d, plus(face.a, times(eta, face.c))), dot(d, plus(face.b, times(xi, face.c)))];
+    let enough = face.size_squared * HELD;
+    let mut held = one;
+    // Edges 0 … 3 lie at η = −1, ξ = 1, η = 1, ξ = −1.
+    for (k, inwards) in [f[1], -f[0], -f[1], f[0]].into_iter().enumerate() {
+        held = zero.if_less(best[SIDES + k], and_less(held, enough, inwards), held);
+    }
+    (best, held)
 }
 
 /// Whole steps of Newton's method inside the face; certain is where they arrive.
@@ -263,11 +358,11 @@ mod tests {
     use super::*;
 
     /// Warped quads, flat ones, parallelograms and soups, small, large and far away, and nodes near them: each closest point in company has the bits
-    /// of the one alone, and many that lie inside are found in company.
+    /// of the one alone, and most are found in company, inside and on the rim.
     #[test]
     fn closest_points_on_quads_in_company_are_those_alone() {
         let mut dice = Dice(31);
-        let (mut inside, mut certain) = (0, 0);
+        let (mut all, mut certain) = ([0; 2], [0; 2]);
         for round in 0..400 {
             let far = if round % 5 == 0 { 1e6 } else { 0.0 };
             let scale = [1.0, 1e-5, 1e4][round % 3];
@@ -299,12 +394,14 @@ mod tests {
                     numbers.map(|n| n.to_bits()).collect::<Vec<_>>()
                 };
                 assert_eq!(bits(&hit), bits(&alone), "{node} on {face} in round {round}");
-                inside += usize::from(alone.feature == Feature::Face);
-                certain += usize::from(hits.found[place - hits.from].is_some());
+                let on_rim = usize::from(alone.feature != Feature::Face);
+                all[on_rim] += 1;
+                certain[on_rim] += usize::from(hits.found[place - hits.from].is_some());
             }
         }
         let wide = lane::dispatch(Width);
-        assert!(inside > 50_000 && (wide == 1 || certain > 20_000), "{certain} of {inside}");
+        let most = |k: usize| wide == 1 || 10 * certain[k] > 6 * all[k];
+        assert!(all.iter().all(|n| *n > 50_000) && most(0) && most(1), "{certain:?} of {all:?}");
     }
 
     struct Width;
