@@ -51,7 +51,7 @@ fn what_is_said_twice_counts_once() {
     ];
     for (k, (other, count)) in others.into_iter().enumerate() {
         let mut selection = Selection { records: vec![first, other], ..Selection::default() };
-        selection.choose(&choice);
+        selection.choose(&Normals::at(&scene, &x), &choice);
         assert_eq!(selection.chosen.len(), count, "{k}");
         assert_eq!(selection.chosen[0], 0, "the first stays");
     }
