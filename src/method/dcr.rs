@@ -230,10 +230,10 @@ impl Dcr {
         if self.options.guard
             && let Err(error) = c.guard(model, &self.options, &self.newmark, &mut state.v, t1)
         {
-            c.account.close(&c.inv_mass);
+            c.close_account();
             return Err(self.back_to_start(state, error));
         }
-        c.account.close(&c.inv_mass);
+        c.close_account();
         for node in &c.account.nodes {
             state.x[node.node as usize] = c.world.x[node.node as usize];
         }

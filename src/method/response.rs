@@ -217,6 +217,30 @@ pub fn displacements(
     Some(moves)
 }
 
+/// The inverse mass of a node that can move in all directions alike, or in none [1/kg].
+#[inline]
+pub(crate) fn alike(inv_mass: &Mat3) -> Option<f64> {
+    let c = inv_mass[(0, 0)];
+    (*inv_mass == Mat3::from_diagonal_element(c)).then_some(c)
+}
+
+/// [`displacements`] by mass, where all points can move in all directions alike, with inverse masses `alike` [1/kg]. It computes what
+/// those do, without the zeros.
+pub(crate) fn displacements_alike(pair: &Pair, clearance: f64, alike: &[f64]) -> Option<[Vec3; MAX_POINTS]> {
+    let n = pair.normal;
+    let c = pair.stencil().fold(0.0, |sum, (k, w)| sum + w * w * alike[k]);
+    let along = n.dot(&(c * n));
+    if along <= HELD * (c + c + c) || along.is_nan() {
+        return None;
+    }
+    let rise = clearance - pair.gap;
+    let mut moves = [Vec3::zeros(); MAX_POINTS];
+    for ((k, w), to) in pair.stencil().zip(&mut moves) {
+        *to = (w * rise / along) * (alike[k] * n);
+    }
+    Some(moves)
+}
+
 /// `P n`, from `P/m`.
 #[inline]
 fn free_part(inv_mass: &Mat3, n: &Vec3) -> Vec3 {

@@ -1,7 +1,7 @@
 //! What contact did in a step of `dcr`, to every node and altogether, until it is booked.
 
 use crate::contact::pair::{Key, Pair};
-use crate::math::{Mat3, Vec3};
+use crate::math::Vec3;
 use crate::method::impulses::Impulses;
 use crate::method::newmark::{ContactKick, Newmark, Touched, UNTOUCHED};
 use crate::method::response::Impact;
@@ -109,11 +109,11 @@ impl Account {
         }
     }
 
-    /// Sums up what the step's contacts have done to each node.
-    pub(crate) fn close(&mut self, inv_mass: &[Mat3]) {
-        self.touches.extend(self.nodes.iter().map(|n| ContactKick {
-            impulse: n.normal + n.friction + n.spin,
-            kick: inv_mass[n.node as usize] * (n.normal + n.friction + n.spin),
+    /// Sums up what the step's contacts have done to each node; `change` says how an impulse changes its velocity.
+    pub(crate) fn close(&mut self, change: impl Fn(usize, &Vec3) -> Vec3) {
+        self.touches.extend(self.nodes.iter().map(|n| {
+            let impulse = n.normal + n.friction + n.spin;
+            ContactKick { impulse, kick: change(n.node as usize, &impulse) }
         }));
     }
 

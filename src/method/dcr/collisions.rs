@@ -19,7 +19,7 @@ use crate::contact::crossing::{Candidate, Meeting, StepPath, Touching, in_order,
 use crate::contact::entry;
 use crate::contact::measure::Normals;
 use crate::contact::obstacle::Poses;
-use crate::contact::pair::{Kind, Pair};
+use crate::contact::pair::{Kind, MAX_POINTS, Pair};
 use crate::contact::places::Places;
 use crate::contact::rules::{came_through, depth_of_edges, faces_against, in_normal_cones, is_second_end};
 use crate::contact::scene::{Body, FacetKind};
@@ -28,7 +28,7 @@ use crate::contact::three_stage::{ThreeStage, Way};
 use crate::math::{Mat3, Vec3};
 use crate::method::contact_world::ContactWorld;
 use crate::method::newmark::Newmark;
-use crate::method::response::{self, Impact, Spin};
+use crate::method::response::{self, Impact, Projection, Spin};
 use crate::model::Model;
 use rayon::prelude::*;
 
@@ -60,6 +60,9 @@ pub(super) struct Collisions {
     pub(super) on_the_way: ThreeStage,
     /// `M⁻¹` of every node [1/kg].
     pub(super) inv_mass: Vec<Mat3>,
+    /// The same as one number where all directions are alike, as they mostly are, else not a number: nine for each of the nodes that
+    /// touch would have to come from far away in memory.
+    pub(super) alike: Vec<f64>,
     /// All nodes of the scene at the start of the step.
     pub start: Vec<Vec3>,
     pub(super) list: Vec<Pair>,
@@ -97,6 +100,7 @@ impl Collisions {
             known: Vec::new(),
             before: Vec::new(),
             impacts: ImpactIslands::among(&inv_mass),
+            alike: inv_mass.iter().map(|m| response::alike(m).unwrap_or(f64::NAN)).collect(),
             inv_mass,
             pushed: Vec::new(),
             account: Account::new(model),
@@ -356,13 +360,12 @@ impl Collisions {
         v: &mut [Vec3],
         room: f64,
     ) {
-        let listed = self.list[i];
-        let at = self.world.places();
+        let (listed, at) = (&self.list[i], self.world.places());
         // measured anew: earlier contacts have moved nodes
-        let Some(mut pair) = at.measured_anew(&listed) else { return };
+        let Some(mut pair) = at.measured_anew(listed) else { return };
         if pair.gap > 0.0 && listed.met.is_some() {
             // where they met they are apart again; they may have slid to another place
-            let slid = at.measured_anew(&Pair { met: None, ..listed });
+            let slid = at.measured_anew(&Pair { met: None, ..*listed });
             let slid = slid.filter(|p| p.gap <= 0.0 && -p.gap <= self.deepest);
             pair = slid.map_or(pair, |slid| Pair { met: listed.met, ..slid });
         }
@@ -385,13 +388,12 @@ impl Collisions {
             pair = at.before_sliding(&pair, &slip).filter(|p| p.gap <= room).unwrap_or(pair);
         }
 
-        let Some(moves) = response::displacements(&pair, clearance, options.projection, &self.inv_mass)
-        else {
-            return;
-        };
+        let Some(moves) = self.displacements(&pair, clearance, options.projection) else { return };
         let mut work = 0.0;
         for ((k, _), d) in pair.stencil().zip(&moves) {
-            work += model.mass[k] * newmark.acceleration(k).dot(d);
+            if options.energy_correction {
+                work += model.mass[k] * newmark.acceleration(k).dot(d);
+            }
             self.world.x[k] += d;
             self.account.of(k, newmark).moved += d;
         }
@@ -400,10 +402,18 @@ impl Collisions {
             let gained = response::spin_gained(&pair, &moves, &model.mass, v);
             self.restore_spin(pair.points(), gained, model, newmark, v);
         }
-        let work = if options.energy_correction { work } else { 0.0 };
         self.impacts.pending.push(PendingImpact::new(pair, work, spin));
         if options.waits_for_forces() {
             self.impacts.moves.push(moves);
+        }
+    }
+
+    /// [`response::displacements`], from one number a node where all points can move in all directions alike.
+    fn displacements(&self, pair: &Pair, clearance: f64, how: Projection) -> Option<[Vec3; MAX_POINTS]> {
+        if how == Projection::Mass && pair.points().iter().all(|&k| !self.alike[k as usize].is_nan()) {
+            response::displacements_alike(pair, clearance, &self.alike)
+        } else {
+            response::displacements(pair, clearance, how, &self.inv_mass)
         }
     }
 
@@ -425,7 +435,7 @@ impl Collisions {
     /// far. Without this a body at rest on a slope would creep by what gravity adds to its surface nodes in a step.
     pub(super) fn hold_back(&mut self, pair: &Pair, friction: &Vec3, acted: f64, newmark: &Newmark) {
         for (k, w) in pair.stencil() {
-            let d = acted * w * (self.inv_mass[k] * friction);
+            let d = acted * w * change(&self.alike, &self.inv_mass, k, friction);
             self.world.x[k] += d;
             self.account.of(k, newmark).held_back += d;
         }
@@ -459,18 +469,20 @@ impl Collisions {
         if pair.met.is_some() || pair.key.kind != Kind::EdgeEdge {
             return false;
         }
+        let came: Vec3 = pair.stencil().map(|(k, w)| w * (self.world.x[k] - self.start[k])).sum();
+        let came = came - pair.outer.map_or(Vec3::zeros(), |_| self.obstacle_step(pair));
+        // few are: asked first
+        let too_deep = -pair.gap > 2.0 * came.norm() + LATE * self.deepest;
+        if !too_deep {
+            return false;
+        }
         // Where an end of the edges was inside a face before, the bodies have met already.
         let met = |k: &u32| {
             let from = self.before.partition_point(|b| b[0] < *k);
             let faces = self.before[from..].iter().take_while(|b| b[0] == *k);
             faces.map(|b| self.world.scene.facets[b[1] as usize].body).any(|b| pair.bodies.contains(&b))
         };
-        if pair.points().iter().any(met) {
-            return false;
-        }
-        let came: Vec3 = pair.stencil().map(|(k, w)| w * (self.world.x[k] - self.start[k])).sum();
-        let came = came - pair.outer.map_or(Vec3::zeros(), |_| self.obstacle_step(pair));
-        -pair.gap > 2.0 * came.norm() + LATE * self.deepest
+        !pair.points().iter().any(met)
     }
 
     /// How far the outer point of a pair of edges came in this step.
@@ -484,6 +496,12 @@ impl Collisions {
         let along = self.world.x[b] - self.world.x[a];
         let s = (outer.position - self.world.x[a]).dot(&along) / along.norm_squared();
         (1.0 - s) * (self.world.x[a] - self.start[a]) + s * (self.world.x[b] - self.start[b])
+    }
+
+    /// Sums up what the step's contacts have done to each node.
+    pub(super) fn close_account(&mut self) {
+        let Collisions { account, alike, inv_mass, .. } = self;
+        account.close(|k, impulse| change(alike, inv_mass, k, impulse));
     }
 
     /// Does nothing hold these nodes?
@@ -542,6 +560,11 @@ impl Collisions {
         }
         depth
     }
+}
+
+/// How an impulse changes the velocity of a node [m/s].
+fn change(alike: &[f64], inv_mass: &[Mat3], node: usize, impulse: &Vec3) -> Vec3 {
+    if alike[node].is_nan() { inv_mass[node] * impulse } else { alike[node] * impulse }
 }
 
 /// The contact of a node that is inside a face by a record of the search, or came through one and is still `beside` it.

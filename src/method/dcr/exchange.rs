@@ -220,15 +220,15 @@ impl Collisions {
             for piece in pieces.used() {
                 piece.returned.iter().for_each(|r| self.account.sums.returned += r);
                 for (&[_, c], done) in order[piece.of.clone()].iter().zip(&piece.contacts) {
-                    let done = PendingImpact { pair: pending[c as usize].pair, ..*done };
-                    self.account(&done, model, options, newmark, v);
+                    self.account((&pending[c as usize].pair, done), model, options, newmark, v);
                 }
             }
         } else {
             for island in order.chunk_by(|a, b| a[0] == b[0]) {
                 self.account.sums.returned += exchange.bounce(island, &self.inv_mass, rounds, pending, v);
                 for &[_, c] in island {
-                    self.account(&pending[c as usize], model, options, newmark, v);
+                    let w = &pending[c as usize];
+                    self.account((&w.pair, w), model, options, newmark, v);
                 }
             }
         }
@@ -236,26 +236,26 @@ impl Collisions {
         self.impacts = impacts;
     }
 
-    /// Enters one contact in the books, with what follows from its impulse.
+    /// Enters one contact in the books, with what follows from its impulse: the pair, and what was done to it.
     fn account(
         &mut self,
-        w: &PendingImpact,
+        (pair, w): (&Pair, &PendingImpact),
         model: &Model,
         options: &Options,
         newmark: &Newmark,
         v: &mut [Vec3],
     ) {
         let Some(impact) = w.impact() else { return };
-        self.book(&w.pair, &impact, newmark);
+        self.book(pair, &impact, newmark);
         if w.friction != Vec3::zeros() {
-            self.hold_back(&w.pair, &w.friction, acts(options.variant, w.back) * newmark.dt(), newmark);
+            self.hold_back(pair, &w.friction, acts(options.variant, w.back) * newmark.dt(), newmark);
         }
         if w.spin {
             // points that do not quite coincide: the impulse has a moment
-            let moment = w.pair.gap_vector(&self.world.x).cross(&impact.impulse());
-            self.restore_spin(w.pair.points(), moment, model, newmark, v);
+            let moment = pair.gap_vector(&self.world.x).cross(&impact.impulse());
+            self.restore_spin(pair.points(), moment, model, newmark, v);
         }
-        self.account.carried.push(w.pair.key);
+        self.account.carried.push(pair.key);
     }
 }
 

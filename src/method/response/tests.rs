@@ -456,6 +456,27 @@ fn a_node_bounces_off_what_is_fixed_and_fixed_nodes_stay() {
     }
 }
 
+/// One number for each node leaves the bits of nine, where nodes are free or fixed.
+#[test]
+fn nodes_alike_in_all_directions_are_displaced_from_one_number() {
+    let mut dice = Dice(31);
+    let mut held = 0;
+    for i in 0..2000 {
+        let mut t = ContactCase::new(&mut dice, i % KINDS);
+        for (k, (inv_mass, mass)) in t.inv_mass.iter_mut().zip(&t.mass).enumerate() {
+            let fixed = i % 7 == 0 || (i >> k) % 2 == 0;
+            *inv_mass = Mat3::from_diagonal_element(if fixed { 0.0 } else { 1.0 / mass });
+        }
+        let alike: Vec<f64> = t.inv_mass.iter().map(|m| alike(m).unwrap()).collect();
+        let clearance = dice.between(0.0, 0.1);
+        let expected = displacements(&t.pair, clearance, Projection::Mass, &t.inv_mass);
+        assert_eq!(displacements_alike(&t.pair, clearance, &alike), expected);
+        held += u32::from(expected.is_none());
+    }
+    assert!((200..1500).contains(&held), "{held}");
+    assert_eq!(alike(&Mat3::from_diagonal(&Vec3::new(1.0, 1.0, 0.0))), None);
+}
+
 /// Two particles, m = (2, 3), p = (1, −2): p⁺ = (−1.8, 0.8) at e = 1, (−0.4, −0.6) at e = 0.
 #[test]
 fn two_particles_on_a_line_follow_the_closed_form() {

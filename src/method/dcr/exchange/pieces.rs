@@ -11,8 +11,9 @@ use crate::method::newmark::UNTOUCHED;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Contacts in a piece at least.
+/// Contacts in a piece at least, and pieces for each thread: every piece has a table of all nodes that are touched.
 const PIECE: usize = 64;
+const SHARES: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Piece {
@@ -51,8 +52,8 @@ impl Piece {
         place.clear();
         place.resize(touched.slots, UNTOUCHED);
         for (at, &[island, c]) in order.iter().enumerate() {
-            let mut contact = pending[c as usize];
-            for k in contact.pair.points_mut() {
+            contacts.push(pending[c as usize]);
+            for k in contacts[at].pair.points_mut() {
                 let node = *k as usize;
                 let number = &mut place[touched.slot[node] as usize];
                 if *number == UNTOUCHED {
@@ -63,7 +64,6 @@ impl Piece {
                 }
                 *k = *number;
             }
-            contacts.push(contact);
             own.push([island, at as u32]);
         }
     }
@@ -88,13 +88,15 @@ impl Pieces {
     /// Cuts contacts that are sorted by islands into pieces, never an island in two; false if there is nothing to share.
     pub(super) fn cut(&mut self, order: &[[u32; 2]]) -> bool {
         self.used = 0;
-        if rayon::current_num_threads() == 1 || order.len() < 2 * PIECE {
+        let threads = rayon::current_num_threads();
+        if threads == 1 || order.len() < 2 * PIECE {
             return false;
         }
+        let least = PIECE.max(order.len() / (SHARES * threads));
         let (mut from, mut to) = (0, 0);
         for island in order.chunk_by(|a, b| a[0] == b[0]) {
             to += island.len();
-            if to - from >= PIECE || to == order.len() {
+            if to - from >= least || to == order.len() {
                 if self.used == self.all.len() {
                     self.all.push(Piece::default());
                 }

@@ -3,7 +3,7 @@
 //! A node is its velocity and 1/m, four numbers; a contact what a round asks of it. Everything is computed as [`Island`] does, in its
 //! order, so the bits are the same; a contact that changes nothing is left out.
 
-use super::{Island, PendingImpact, more_friction, stopped};
+use super::{Island, PendingImpact, more_friction, response, stopped};
 use crate::contact::friction::Stick;
 use crate::contact::pair::MAX_POINTS;
 use crate::math::lane::{Lane, OnLanes, dispatch};
@@ -87,10 +87,7 @@ impl Rounds {
     /// Takes up the inverse masses of all nodes.
     pub(super) fn prepare(&mut self, inv_mass: &[Mat3]) {
         self.inverse.clear();
-        self.inverse.extend(inv_mass.iter().map(|m| {
-            let c = m[(0, 0)];
-            if *m == Mat3::from_diagonal_element(c) { c } else { f64::NAN }
-        }));
+        self.inverse.extend(inv_mass.iter().map(|m| response::alike(m).unwrap_or(f64::NAN)));
         self.nodes.clear();
         self.nodes.resize(inv_mass.len(), [0.0; 4]);
     }
