@@ -18,26 +18,37 @@ pub(super) struct Moved {
     pub(super) due: Vec<bool>,
 }
 
-/// Nodes that have moved, and what hangs on them; all false in between.
+/// Nodes that have moved, and what hangs on them: marked with the number of the call, so that nothing has to be wiped out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marked {
-    nodes: Vec<bool>,
-    facets: Vec<bool>,
-    edges: Vec<bool>,
-    bodies: Vec<bool>,
+    call: u8,
+    nodes: Vec<u8>,
+    facets: Vec<u8>,
+    edges: Vec<u8>,
+    bodies: Vec<u8>,
 }
 
 impl Marked {
-    fn mark(&mut self, scene: &Scene, nodes: impl Iterator<Item = u32>, moved: bool) {
-        self.nodes.resize(scene.node_body.len(), false);
-        self.facets.resize(scene.facets.len(), false);
-        self.edges.resize(scene.edges.len(), false);
-        self.bodies.resize(scene.bodies.len(), false);
-        for k in nodes {
-            self.nodes[k as usize] = moved;
-            self.bodies[scene.node_body[k as usize] as usize] = moved;
-            scene.node_facets.of(k).iter().for_each(|&f| self.facets[f as usize] = moved);
-            scene.node_edges.of(k).iter().for_each(|&e| self.edges[e as usize] = moved);
+    fn mark(&mut self, scene: &Scene, moved: impl Iterator<Item = u32>) {
+        let Marked { call, nodes, facets, edges, bodies } = self;
+        *call = call.wrapping_add(1);
+        let sizes = [scene.node_body.len(), scene.facets.len(), scene.edges.len(), scene.bodies.len()];
+        for (list, size) in [&mut *nodes, facets, edges, bodies].into_iter().zip(sizes) {
+            // Numbers come round again.
+            if *call == 0 {
+                list.clear();
+            }
+            list.resize(size, 0);
+        }
+        *call = (*call).max(1);
+        for k in moved {
+            if nodes[k as usize] == *call {
+                continue;
+            }
+            nodes[k as usize] = *call;
+            bodies[scene.node_body[k as usize] as usize] = *call;
+            scene.node_facets.of(k).iter().for_each(|&f| facets[f as usize] = *call);
+            scene.node_edges.of(k).iter().for_each(|&e| edges[e as usize] = *call);
         }
     }
 
@@ -50,10 +61,11 @@ impl Moved {
     fn add(&mut self, scene: &Scene, all: &Candidates, group: &Group, moved: &Marked) {
         let Moved { found, due } = self;
         let rules = AtRest::of(scene, group);
+        let is = |mark: u8| mark == moved.call;
         // Which face is closest to a node is asked of all its candidates or of none.
         let pairs = || group.vertex_face.of(&all.vertex_face).iter().filter(|p| rules.node_face(p));
         for &[node, face] in pairs() {
-            due[node as usize] |= moved.nodes[node as usize] || moved.facets[face as usize];
+            due[node as usize] |= is(moved.nodes[node as usize]) || is(moved.facets[face as usize]);
         }
         let from = [found.vertex_face.len(), found.edge_edge.len()];
         found.vertex_face.extend(pairs().filter(|p| due[p[0] as usize]));
@@ -61,7 +73,7 @@ impl Moved {
             due[p[0] as usize] = false;
         }
         let edges = group.edge_edge.of(&all.edge_edge).iter().filter(|p| rules.edges(p));
-        found.edge_edge.extend(edges.filter(|p| p.iter().any(|&e| moved.edges[e as usize])));
+        found.edge_edge.extend(edges.filter(|p| p.iter().any(|&e| is(moved.edges[e as usize]))));
         found.add_group(group, from);
     }
 }
@@ -167,11 +179,11 @@ impl ThreeStage {
         x: &[Vec3],
         before: Option<&[Vec3]>,
         query: &Query,
-        moved: impl Iterator<Item = u32> + Clone,
+        moved: impl Iterator<Item = u32>,
     ) {
-        self.marked.mark(scene, moved.clone(), true);
+        self.marked.mark(scene, moved);
         let ThreeStage { findings: Findings { candidates, .. }, spare, moved: parts, marked, .. } = self;
-        let any_moved = |g: &&Group| marked.bodies[g.a as usize] || marked.bodies[g.b as usize];
+        let any_moved = |g: &&Group| [g.a, g.b].iter().any(|&b| marked.bodies[b as usize] == marked.call);
         // As many parts as threads: each has room for all nodes.
         let size = candidates.groups.len().div_ceil(rayon::current_num_threads()).max(1);
         let groups = candidates.groups.par_chunks(size);
@@ -181,7 +193,6 @@ impl ThreeStage {
             part.due.resize(scene.node_body.len(), false);
             groups.iter().filter(any_moved).for_each(|g| part.add(scene, candidates, g, marked));
         });
-        self.marked.mark(scene, moved, false);
         spare.clear();
         for part in parts {
             let [vf, ee] = [spare.vertex_face.len(), spare.edge_edge.len()].map(|n| n as u32);
@@ -195,5 +206,56 @@ impl ThreeStage {
         }
         let Findings { narrow, stats, .. } = &mut self.findings;
         narrow.run(scene, x, before, query, &self.spare, stats);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::dice::Dice;
+    use super::super::super::scene::{Attributes, BodyInput, Rules};
+    use super::*;
+
+    /// Two tetrahedra: a call marks its own nodes and what hangs on them, however many calls came before it.
+    #[test]
+    fn marks_are_those_of_the_call() {
+        let mut dice = Dice(5);
+        let x: Vec<Vec3> = (0..8).map(|_| dice.point(1.0)).collect();
+        let bodies = [0, 4].map(|k| {
+            let triangles = [[k, k + 2, k + 1], [k, k + 1, k + 3], [k + 1, k + 2, k + 3], [k + 2, k, k + 3]];
+            BodyInput::of_triangles("tet", &triangles, Attributes::default())
+        });
+        let scene = Scene::new(&bodies, &x, Rules::default());
+        let mut marked = Marked::default();
+        for call in 0..1000 {
+            let moved: Vec<u32> = (0..dice.below(3)).map(|_| dice.below(8) as u32).collect();
+            // Most calls mark nothing: marks would be left from long ago.
+            let moved = if call % 50 == 0 { &moved[..] } else { &[] };
+            marked.mark(&scene, moved.iter().copied());
+            let is = |mark: u8| mark == marked.call;
+            for (k, mark) in (0..).zip(&marked.nodes) {
+                assert_eq!(is(*mark), moved.contains(&k), "node {k} in call {call}");
+            }
+            for (facet, mark) in scene.facets.iter().zip(&marked.facets) {
+                assert_eq!(
+                    is(*mark),
+                    facet.corners().iter().any(|k| moved.contains(k)),
+                    "{facet:?} in call {call}"
+                );
+            }
+            for (edge, mark) in scene.edges.iter().zip(&marked.edges) {
+                assert_eq!(
+                    is(*mark),
+                    edge.nodes.iter().any(|k| moved.contains(k)),
+                    "{edge:?} in call {call}"
+                );
+            }
+            for (b, mark) in (0..).zip(&marked.bodies) {
+                assert_eq!(
+                    is(*mark),
+                    moved.iter().any(|&k| scene.node_body[k as usize] == b),
+                    "{b} in call {call}"
+                );
+            }
+        }
     }
 }
